@@ -1,0 +1,4 @@
+/** `ctx.agentDefaultModel` */
+export interface AgentDefaultModel {
+  current(): { readonly provider: string; readonly model: string; readonly reasoningEffort?: string }
+}

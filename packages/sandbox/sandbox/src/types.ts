@@ -1,0 +1,66 @@
+import type { Session } from '@dsh/session'
+
+export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access'
+
+/** What one call may touch. `workspaceRoot` is canonical and absolute. */
+export interface SandboxPolicy {
+  readonly mode: SandboxMode
+  readonly workspaceRoot: string
+  readonly sessionId?: string
+  /** `none` cuts the network where the rung can; default `shared`. */
+  readonly network?: 'shared' | 'none'
+}
+
+/** `ctx.sandboxPolicy` */
+export interface SandboxPolicyService {
+  readonly defaultMode: SandboxMode
+  readonly workspaceRoot: string
+  /** mode = given ?? the session's last `sandbox/mode` ?? the default; root = the session's cwd ?? configured ?? process cwd. */
+  resolve(request?: { readonly session?: Session; readonly mode?: SandboxMode }): SandboxPolicy
+  overrideOf(session: Session): SandboxMode | undefined
+}
+
+export interface ConfineRequest {
+  /** argv[0] is absolute. */
+  readonly argv: readonly string[]
+  readonly policy: SandboxPolicy
+  /** The directory the command starts in; absolute, existing. */
+  readonly cwd: string
+}
+
+/** How to run a command confined, and how to tell afterwards what happened. */
+export interface ConfinedCommand {
+  readonly argv: readonly string[]
+  /** Extra file descriptors the child gets (3, 4, …): the runner reports its status there. */
+  readonly statusFd?: number
+  /** Reads what came over the status descriptor. `ran: false` = the command itself never started. */
+  readonly readStatus?: (bytes: string) => {
+    readonly ran: boolean
+    readonly exitCode?: number
+    readonly innerPid?: number
+  }
+  readonly enforcement: 'full' | 'partial'
+  /** What this rung does not cover here, as readable phrases. */
+  readonly notCovered: readonly string[]
+  readonly rung: string
+  /** Lower-case stderr fragments that, with a non-zero exit, mean a denied file access. */
+  readonly denialSignatures: readonly string[]
+  /** Maps the runner's exit code to a signal death of the inner command (128+n), where the rung does that. */
+  readonly mapsSignalsToExitCodes: boolean
+}
+
+/** `ctx.sandbox` */
+export interface SandboxService {
+  /** Throws SANDBOX_UNAVAILABLE when no rung is usable; never returns an unconfined command. */
+  confine(request: ConfineRequest): Promise<ConfinedCommand>
+  /** What the ladder found, for `dsh doctor`, surfaces and `meta`. */
+  report(): Promise<SandboxReport>
+}
+
+export interface SandboxReport {
+  readonly rung: string | undefined
+  readonly enforcement: 'full' | 'partial' | 'none'
+  readonly notCovered: readonly string[]
+  /** One line per rung tried: its name, whether it is usable, and why not. */
+  readonly tried: readonly { readonly rung: string; readonly usable: boolean; readonly detail: string }[]
+}

@@ -1,0 +1,24 @@
+import type { PostExecuteDecision, PreExecuteDecision, ToolExecution, ToolResult, ToolsService } from './types.ts'
+
+export type * from './types.ts'
+
+declare module '@dsh/cordis' {
+  interface Context {
+    tools: ToolsService
+  }
+  interface Events {
+    /** Decision: allow, deny or ask. Default: allow. */
+    'tools/pre-execute'(exec: ToolExecution, next: () => Promise<PreExecuteDecision>): Promise<PreExecuteDecision>
+    /** Decision: wraps the body (deadlines, checkpoints). May change `exec.signal` only. */
+    'tools/execute'(exec: ToolExecution & { signal: AbortSignal }, next: () => Promise<ToolResult>): Promise<ToolResult>
+    /** Decision: accept, replace or block what the model sees. */
+    'tools/post-execute'(
+      exec: ToolExecution,
+      result: ToolResult,
+      next: () => Promise<PostExecuteDecision>,
+    ): Promise<PostExecuteDecision>
+    /** Fact: the frozen result. */
+    'tools/result'(exec: ToolExecution, result: ToolResult): void
+    'tools/change'(): void
+  }
+}

@@ -1,0 +1,7 @@
+/** The one door to cordis: everything else in this tree imports the framework from here. */
+import './guard.ts'
+
+export * from 'cordis'
+export { notify } from './notify.ts'
+export { createScope, type Scope, scopeOf, scopeTarget } from './scope.ts'
+export { FiberPhase, fiberError } from './state.ts'
