@@ -193,7 +193,10 @@ export type RetryPolicy =
 
 /** One provider route. Register it with `ctx.llm.register(adapter)`. */
 export interface LlmAdapter {
-  /** The route id (`deepseek-official`), or `*` to serve every route (keyless replay). */
+  /**
+   * The route id (`deepseek-official`), or `*` to serve the calls of every route (keyless replay): facts about a model
+   * then still come from the adapter of its own route, where there is one.
+   */
   readonly route: string
   providerInfo(): { readonly id: string; readonly name: string }
   retryPolicy?(): RetryPolicy | undefined
@@ -225,6 +228,8 @@ export interface LlmService {
   /** `prepareCall` and `stream` in one, for side calls (titles, summaries). */
   stream(options: GenerateOptions): AsyncIterable<StreamChunk>
   resolveModel(provider: string, model: string): Promise<ResolvedModel>
+  /** The policy that the provider's adapter declares for failed requests. */
+  retryPolicy(provider: string): RetryPolicy | undefined
   providers(): readonly { readonly id: string; readonly name: string }[]
   listModels(provider?: string): Promise<readonly ModelInfo[]>
   /**
