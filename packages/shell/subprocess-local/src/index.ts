@@ -1,0 +1,39 @@
+import { tmpdir } from 'node:os'
+import type { Context } from '@dsh/cordis'
+import type { SubprocessService } from '@dsh/subprocess'
+import * as z from 'zod'
+import { scrub } from './environment.ts'
+import { findExecutable } from './executables.ts'
+import { OwnedGroups } from './owned-groups.ts'
+import { spawnProcess } from './spawn.ts'
+
+export const name = 'subprocess-local'
+export const Config = z.strictObject({}).default({})
+
+export async function apply(ctx: Context): Promise<void> {
+  const owned = new OwnedGroups()
+  const { env, removed } = scrub(process.env)
+  const searchPath = process.env['PATH'] ?? ''
+  let closing = false
+
+  ctx.effect(() => {
+    const killAll = () => owned.killAll()
+    process.on('exit', killAll)
+    return async () => {
+      closing = true
+      await owned.terminateAll()
+      process.off('exit', killAll)
+    }
+  })
+
+  const service: SubprocessService = {
+    spawn: async (spec) => {
+      if (closing) throw new Error('no process is started while the program ends')
+      return spawnProcess(spec, owned)
+    },
+    resolveExecutable: (program, avoid = []) => findExecutable(program, searchPath, ['/tmp', tmpdir(), ...avoid]),
+    baseEnv: () => env,
+    scrubbed: () => removed,
+  }
+  ctx.provide('subprocess', service)
+}

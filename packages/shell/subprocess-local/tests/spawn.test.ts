@@ -1,0 +1,142 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SpawnSpec } from '@dsh/subprocess'
+import { afterAll, describe, expect, it } from 'vitest'
+import { OwnedGroups } from '../src/owned-groups.ts'
+import { listProcesses } from '../src/process-table.ts'
+import { spawnProcess } from '../src/spawn.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'dsh-spawn-'))
+const owned = new OwnedGroups()
+afterAll(async () => {
+  await owned.terminateAll()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const run = (command: string, more: Partial<SpawnSpec> = {}) =>
+  spawnProcess(
+    {
+      argv: ['/bin/bash', '-c', command],
+      cwd: dir,
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      maxOutputBytes: 64_000,
+      maxSpillBytes: 1_000_000,
+      graceMs: 3000,
+      ...more,
+    },
+    owned,
+  )
+
+const running = (args: string) =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').includes(args)
+    } catch {
+      return false
+    }
+  })
+
+describe('a spawned process', () => {
+  it('settles with independent facts about both streams and its end', async () => {
+    const settled = await (await run('echo out; echo err >&2; exit 3')).done
+    expect(settled).toMatchObject({ exitCode: 3, signal: null })
+    expect(settled.stdout).toEqual({ text: 'out\n', bytes: 4, truncated: false })
+    expect(settled.stderr.text).toBe('err\n')
+  })
+
+  it('reads /dev/null unless input is given', async () => {
+    expect((await (await run('cat; echo end')).done).stdout.text).toBe('end\n')
+    expect((await (await run('cat', { stdin: 'given' })).done).stdout.text).toBe('given')
+  })
+
+  it('survives a child that does not read its input', async () => {
+    const settled = await (await run('exec 0<&-; echo deaf', { stdin: 'x'.repeat(500_000) })).done
+    expect(settled.stdout.text).toBe('deaf\n')
+  })
+
+  it('rejects with the system error when the program is missing', async () => {
+    await expect(run('', { argv: ['/no/such/program'] })).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('collects what is written to the status descriptor', async () => {
+    const settled = await (await run('echo state >&5; echo out', { statusFd: 5 })).done
+    expect(settled.status).toBe('state\n')
+    expect(settled.stdout.text).toBe('out\n')
+  })
+
+  it('keeps the tail in memory and everything in a private file', async () => {
+    const captureDir = join(dir, 'captures')
+    const settled = await (await run('seq 1 20000', { captureDir })).done
+    expect(settled.stdout).toMatchObject({ bytes: 108_894, truncated: true })
+    expect(Buffer.byteLength(settled.stdout.text)).toBe(64_000)
+    expect(settled.stdout.text.endsWith('19999\n20000\n')).toBe(true)
+    const path = settled.stdout.spillPath as string
+    expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(20_001)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(captureDir).mode & 0o777).toBe(0o700)
+  })
+
+  it('gives up a capture that grows past its cap, and leaves no file', async () => {
+    const captureDir = join(dir, 'capped')
+    const settled = await (await run('yes | head -c 3000000', { captureDir })).done
+    expect(settled.stdout).toMatchObject({ bytes: 3_000_000, truncated: true })
+    expect(settled.stdout.spillPath).toBeUndefined()
+    expect(readdirSync(captureDir)).toEqual([])
+  })
+
+  it('is not delayed by a descendant that holds the pipes, which then lives on until the owner ends', async () => {
+    const started = performance.now()
+    const settled = await (await run('(sleep 61.25; echo late) & echo done')).done
+    expect(settled.stdout.text).toBe('done\n')
+    expect(performance.now() - started).toBeLessThan(1500)
+    expect(running('sleep 61.25')).toBe(true)
+    await owned.terminateAll()
+    await sleep(50)
+    expect(running('sleep 61.25')).toBe(false)
+  })
+
+  it('is not held for ever by a descendant that keeps talking', async () => {
+    const started = performance.now()
+    const settled = await (await run('(while :; do echo x; sleep .05; done) & sleep .2; echo fg')).done
+    expect(settled.stdout.text).toContain('fg\n')
+    expect(performance.now() - started).toBeLessThan(2500)
+    await owned.terminateAll()
+  })
+
+  it('lets a command clean up on TERM', async () => {
+    const child = await run("trap 'echo cleaned; exit 0' TERM; echo ready; sleep 60 & wait")
+    while (child.readDelta().stdout !== 'ready\n') await sleep(10)
+    await child.terminate()
+    expect(await child.done).toMatchObject({ exitCode: 0, signal: null, stdout: { text: 'ready\ncleaned\n' } })
+  })
+
+  it('kills what ignores TERM after the grace, children in another session included', async () => {
+    const child = await run("trap '' TERM; setsid sleep 62.25 & echo ready; while :; do sleep .1; done", {
+      graceMs: 300,
+    })
+    while (child.readDelta().stdout !== 'ready\n') await sleep(10)
+    await child.terminate()
+    expect(await child.done).toMatchObject({ exitCode: null, signal: 'SIGKILL' })
+    expect(running('sleep 62.25')).toBe(false)
+  })
+
+  it('leaves no process behind after many quick commands', async () => {
+    for (let i = 0; i < 30; i++) await (await run('true')).done
+    const children = listProcesses().filter((entry) => entry.parent === process.pid)
+    expect(children.filter((entry) => entry.zombie)).toEqual([])
+  })
+
+  it('reports output as it arrives, once', async () => {
+    const chunks: string[] = []
+    const child = await run('echo a; echo b >&2', {
+      onData: (stream, chunk) => chunks.push(`${stream}:${Buffer.from(chunk)}`),
+    })
+    await child.done
+    expect(chunks.sort()).toEqual(['stderr:b\n', 'stdout:a\n'])
+    expect(child.readDelta()).toMatchObject({ stdout: 'a\n', stderr: 'b\n', dropped: false })
+    expect(child.readDelta()).toMatchObject({ stdout: '', stderr: '', dropped: false })
+    expect(existsSync(join(dir, 'undefined'))).toBe(false)
+  })
+})
