@@ -1,5 +1,6 @@
 import type { SandboxPolicyService, SandboxService } from './types.ts'
 
+export { type Area, accessAt, areasOf, canonical, isWithin, tempRoots } from './areas.ts'
 export { sandboxErrors, sandboxUnavailable, workdirHidden } from './errors.ts'
 export {
   type EscalationArgs,

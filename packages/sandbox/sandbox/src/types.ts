@@ -9,6 +9,12 @@ export interface SandboxPolicy {
   readonly sessionId?: string
   /** `none` cuts the network where the rung can; default `shared`. */
   readonly network?: 'shared' | 'none'
+  /** Canonical directories that workspace-write may change besides the root and the temporary directories. */
+  readonly writableRoots?: readonly string[]
+  /** Absolute paths that stay read-only inside a writable directory. */
+  readonly protectedPaths?: readonly string[]
+  /** Absolute paths that tools do not read: credentials, and what a person lists. */
+  readonly hiddenPaths?: readonly string[]
 }
 
 /** `ctx.sandboxPolicy` */
@@ -33,12 +39,17 @@ export interface ConfinedCommand {
   readonly argv: readonly string[]
   /** Extra file descriptors the child gets (3, 4, …): the runner reports its status there. */
   readonly statusFd?: number
-  /** Reads what came over the status descriptor. `ran: false` = the command itself never started. */
+  /**
+   * Reads what came over the status descriptor. `ran: false` = the command itself never started; to be believed only
+   * of a runner that exited by itself (a runner killed early reports nothing either).
+   */
   readonly readStatus?: (bytes: string) => {
     readonly ran: boolean
     readonly exitCode?: number
     readonly innerPid?: number
   }
+  /** Set in the command's environment where it has no value of its own: caches of package managers, and the like. */
+  readonly env?: { readonly [name: string]: string }
   readonly enforcement: 'full' | 'partial'
   /** What this rung does not cover here, as readable phrases. */
   readonly notCovered: readonly string[]
