@@ -199,7 +199,7 @@ export type SessionEvent = { [T in SessionEventType]: SessionEventOf<T> }[Sessio
 export interface SurfaceDigest {
   /** Counts replacements; a higher generation means the prefix was rewritten. */
   readonly generation: number
-  /** Number of surface nodes. */
+  /** Number of model-visible messages. */
   readonly count: number
   /** Hex digest of the whole chain. */
   readonly digest: string

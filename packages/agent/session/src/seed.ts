@@ -1,0 +1,130 @@
+import { deepFreeze, isDshError } from '@dsh/core'
+import type { Message } from '@dsh/llm'
+import { isSeq, refuseLegacyHeader } from './append-rules.ts'
+import { sessionError } from './errors.ts'
+import { surfaceTypes } from './known-types.ts'
+import { Surface } from './surface.ts'
+import type { SessionEvent } from './types.ts'
+
+const envelopeKeys: ReadonlySet<string> = new Set([
+  'type',
+  'seq',
+  'time',
+  'data',
+  'sourceEventSeqs',
+  'surfaceOp',
+  'ignorable',
+])
+
+/** Checks the events of a restored log as strictly as live appends were, and freezes them. */
+export function validateSeed(seed: readonly SessionEvent[]): readonly SessionEvent[] {
+  const surface = new Surface((seq) => seed[seq])
+  seed.forEach((event, i) => {
+    checkEnvelope(event, i)
+    checkShape(event, i)
+    try {
+      refuseLegacyHeader(event.type, event.data)
+      surface.check(event)
+    } catch (error) {
+      throw invalidSeed(`invalid seed event at index ${i}: ${isDshError(error) ? error.message : String(error)}`, error)
+    }
+    surface.apply(event)
+    deepFreeze(event)
+  })
+  return seed
+}
+
+export function isEnvelope(value: unknown): value is SessionEvent {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const event = value as Record<string, unknown>
+  return (
+    typeof event['type'] === 'string' &&
+    isSeq(event['seq']) &&
+    Number.isSafeInteger(event['time']) &&
+    typeof event['data'] === 'object' &&
+    event['data'] !== null &&
+    !Array.isArray(event['data']) &&
+    (event['ignorable'] === undefined || event['ignorable'] === true) &&
+    Object.keys(event).every((key) => envelopeKeys.has(key))
+  )
+}
+
+function checkEnvelope(event: SessionEvent, i: number): void {
+  if (!isEnvelope(event)) throw invalidSeed(`seed event at index ${i} has an invalid event envelope`)
+  if ((event as SessionEvent).seq !== i)
+    throw invalidSeed(
+      `seed event at index ${i} has seq ${(event as SessionEvent).seq} (expected ${i}); seed must be contiguous from 0`,
+    )
+}
+
+function checkShape(event: SessionEvent, i: number): void {
+  const why = (text: string) => invalidSeed(`seed ${event.type} at index ${i} ${text}`)
+  if (event.type === 'request/header') return checkHeader(event.data as unknown as Record<string, unknown>, why)
+  if (!surfaceTypes.has(event.type)) return
+  const data = event.data as unknown as Record<string, unknown>
+  const message = (event.type === 'user/message' ? data : data['message']) as Message | undefined
+  if (typeof message !== 'object' || message === null || typeof message.id !== 'string' || message.id === '')
+    throw why('lacks an identified message')
+  const role = event.type === 'assistant/message' ? 'assistant' : 'user'
+  if (message.role !== role) throw why(`message must have role "${role}"`)
+  const source = message.source as unknown as Record<string, unknown> | undefined
+  if (typeof source !== 'object' || source === null || typeof source['kind'] !== 'string')
+    throw why('message has invalid source')
+  if (!Array.isArray(message.content) || !message.content.every(isBlock)) throw why('message has invalid content')
+  if (event.type === 'assistant/message') {
+    if (source['kind'] !== 'model' || typeof source['provider'] !== 'string' || typeof source['model'] !== 'string')
+      throw why('message must have model source')
+  }
+  if (event.type !== 'tool/result') return
+  if (source['kind'] !== 'tool' || typeof source['callId'] !== 'string') throw why('message must have tool source')
+  const block = message.content[0]
+  if (message.content.length !== 1 || block?.type !== 'tool-result')
+    throw why('message must contain one tool-result block')
+  if (block.toolCallId !== source['callId']) throw why('message has mismatched tool call ids')
+}
+
+function isBlock(block: unknown): boolean {
+  if (typeof block !== 'object' || block === null) return false
+  const fields = block as Record<string, unknown>
+  switch (fields['type']) {
+    case 'text':
+    case 'reasoning':
+      return typeof fields['text'] === 'string'
+    case 'image':
+      return typeof fields['attachment'] === 'object' && fields['attachment'] !== null
+    case 'tool-call':
+      return (
+        typeof fields['id'] === 'string' &&
+        typeof fields['name'] === 'string' &&
+        typeof fields['arguments'] === 'string'
+      )
+    case 'tool-result':
+      return (
+        typeof fields['toolCallId'] === 'string' &&
+        typeof fields['isError'] === 'boolean' &&
+        Array.isArray(fields['content']) &&
+        fields['content'].every(isBlock)
+      )
+    default:
+      return false
+  }
+}
+
+function checkHeader(data: Record<string, unknown>, why: (text: string) => Error): void {
+  const header = data['header'] as Record<string, unknown> | undefined
+  const config = header?.['config'] as Record<string, unknown> | undefined
+  if (typeof config?.['provider'] !== 'string' || typeof config['model'] !== 'string') throw why('lacks provider/model')
+  const effort = config['reasoningEffort']
+  if (effort !== undefined && (typeof effort !== 'string' || effort === '')) throw why('has an invalid reasoningEffort')
+  const defaults = header?.['adapterDefaults']
+  if (defaults === undefined) return
+  const isMarks =
+    typeof defaults === 'object' &&
+    defaults !== null &&
+    Object.entries(defaults).every(([key, mark]) => ['reasoningEffort', 'maxTokens'].includes(key) && mark === true)
+  if (!isMarks) throw why('has invalid adapterDefaults')
+}
+
+function invalidSeed(message: string, cause?: unknown) {
+  return sessionError('SESSION_INVALID_SEED', message, cause)
+}
