@@ -1,0 +1,356 @@
+import path from 'node:path'
+import type { Agent } from '@dsh/agent'
+import { errorText } from '@dsh/core'
+import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
+import { type Component, Container, Editor, isKeyRelease, matchesKey, type Terminal } from '@mariozechner/pi-tui'
+import type { TerminalStartup } from './args.ts'
+import { createItemRenderer } from './cards/item.ts'
+import { createCompletion } from './completion.ts'
+import { createHighlighter } from './highlight.ts'
+import { addToHistory, loadHistory } from './prompt-history.ts'
+import { oneLine } from './sanitize.ts'
+import { latestSession, type OpenRequest, openSession } from './session-control.ts'
+import { ownCommands, parseSlash } from './slash.ts'
+import { runOwnCommand, type SlashContext } from './slash-run.ts'
+import type { TerminalHost } from './terminal-host.ts'
+import { createTheme, editorTheme } from './theme.ts'
+import { applyEvent, createTranscript, say, type Transcript } from './transcript.ts'
+import { ApprovalPrompt } from './view/approval-prompt.ts'
+import { ActivityPanel, StatusBar } from './view/footer.ts'
+import { Picker, type PickerOptions } from './view/picker.ts'
+import { Screen } from './view/screen.ts'
+import { SecretPrompt } from './view/secret-prompt.ts'
+import { TranscriptView } from './view/transcript-view.ts'
+
+export interface App {
+  /** Resolves when the person leaves. */
+  readonly done: Promise<void>
+  /** Puts the terminal back as it was; safe to call twice and from a crash handler. */
+  stop(): void
+  /** What to print after the terminal is back. */
+  farewell(): string | undefined
+}
+
+export interface AppOptions {
+  readonly host: TerminalHost
+  readonly startup: TerminalStartup
+  readonly terminal: Terminal
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** The interactive session on a screen. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { host, startup } = options
+  const theme = createTheme(options.env)
+  const renderer = createItemRenderer(
+    theme,
+    createHighlighter(theme, () => redraw(true)),
+  )
+  let transcript: Transcript = createTranscript()
+  let agent: Agent | undefined
+  const view = new TranscriptView(transcript, renderer)
+  const screen = new Screen(options.terminal, (lines, width) => view.commit(lines, width))
+  const slot = new Container()
+  const editor = new Editor(screen, editorTheme(theme))
+  const historyFile = path.join(host.home, 'prompt-history.jsonl')
+  let finish: () => void = () => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  let lastInterrupt = 0
+  let ticking: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const redraw = (fresh = false) => {
+    if (fresh) view.invalidate()
+    screen.requestRender()
+  }
+  const notice = (text: string, tone: 'info' | 'warn' | 'bad' = 'info') => {
+    say(transcript, text, tone)
+    redraw()
+  }
+  const tick = () => {
+    if (transcript.turnOpen && ticking === undefined) ticking = setInterval(() => redraw(), 100)
+    if (!transcript.turnOpen && ticking !== undefined) {
+      clearInterval(ticking)
+      ticking = undefined
+    }
+  }
+
+  // The slot below the conversation holds the editor, or a question in its place.
+  const questions: { component: Component; cancel: () => void }[] = []
+  const showSlot = () => {
+    slot.clear()
+    const component = questions[0]?.component ?? editor
+    slot.addChild(component)
+    screen.setFocus(component)
+    redraw()
+  }
+  const ask = <T>(make: (answer: (value: T) => void) => Component, cancelled: T, signal?: AbortSignal): Promise<T> =>
+    new Promise((resolve) => {
+      const answer = (value: T) => {
+        const at = questions.indexOf(question)
+        if (at < 0) return
+        questions.splice(at, 1)
+        signal?.removeEventListener('abort', cancel)
+        showSlot()
+        resolve(value)
+      }
+      const cancel = () => answer(cancelled)
+      const question = { component: make(answer), cancel }
+      questions.push(question)
+      signal?.addEventListener('abort', cancel, { once: true })
+      showSlot()
+    })
+  const pick = (title: string, items: PickerOptions['items'], preview?: PickerOptions['preview']) =>
+    ask<string | undefined>(
+      (answer) =>
+        new Picker({
+          title,
+          items,
+          theme,
+          ...(preview === undefined ? {} : { preview }),
+          done: (item) => answer(item?.value),
+        }),
+      undefined,
+    )
+  const askSecret = (title: string) =>
+    ask<string | undefined>((answer) => new SecretPrompt(title, theme, answer), undefined)
+
+  const attach = (next: Agent) => {
+    agent = next
+    transcript = createTranscript()
+    for (const event of next.session.events) applyEvent(transcript, event)
+    view.show(transcript)
+    tick()
+    redraw()
+  }
+  const open = async (request: OpenRequest): Promise<boolean> => {
+    const before = agent
+    try {
+      if (before !== undefined && request.kind === 'resume' && request.id === before.session.id && !request.fork)
+        return true
+      if (before !== undefined && request.kind === 'resume' && request.fork) await host.flush(before.session)
+      const next = await openSession(host, startup, request)
+      attach(next)
+      if (before !== undefined) await before.dispose()
+      return true
+    } catch (error) {
+      notice(errorText(error), 'bad')
+      return false
+    }
+  }
+
+  const slash: SlashContext = {
+    host,
+    agent: () => agent,
+    notice,
+    pick,
+    askSecret,
+    open,
+    leave: () => finish(),
+    today: () => new Date(),
+  }
+  const submit = async (text: string, steer: boolean) => {
+    const prompt = text.trim()
+    if (prompt === '' || agent === undefined) return
+    editor.addToHistory(prompt)
+    void addToHistory(historyFile, prompt).catch(() => undefined)
+    const command = parseSlash(prompt)
+    if (command !== undefined) {
+      notice(`/${command.name}${command.args === '' ? '' : ` ${oneLine(command.args, 80)}`}`)
+      if (ownCommands.some((own) => own.name === command.name)) await runOwnCommand(slash, command.name, command.args)
+      else if (host.commands(agent).some((entry) => entry.name === command.name)) {
+        const reply = await host.runCommand(agent, command.name, command.args)
+        if (reply.text !== '') notice(reply.text, reply.ok ? 'info' : 'bad')
+      } else notice(`no such command: /${command.name} (see /help)`, 'warn')
+      return
+    }
+    if (steer && agent.status === 'running') agent.steer(prompt)
+    else agent.followup(prompt)
+    tick()
+  }
+  const submitSafely = (text: string, steer: boolean) => {
+    submit(text, steer).catch((error: unknown) => notice(errorText(error), 'bad'))
+  }
+
+  const cancelTurn = () => {
+    if (agent === undefined || agent.status !== 'running') return
+    const waiting = transcript.queued.map((entry) => entry.text).filter((text) => text !== '')
+    agent.cancel({ kind: 'user' })
+    // What was queued is not lost: it comes back for another look.
+    if (waiting.length > 0)
+      editor.setText([...waiting, editor.getExpandedText()].filter((text) => text !== '').join('\n'))
+  }
+  const interrupt = () => {
+    const now = Date.now()
+    if (questions.length > 0) {
+      questions[0]?.cancel()
+      return
+    }
+    if (editor.getText() !== '') editor.setText('')
+    else if (agent?.status === 'running') cancelTurn()
+    else if (now - lastInterrupt < 2000) {
+      finish()
+      return
+    } else notice('press Ctrl+C again to leave')
+    lastInterrupt = now
+  }
+  const suspend = () => {
+    screen.stop()
+    process.once('SIGCONT', () => {
+      if (stopped) return
+      screen.start()
+      view.show(transcript)
+      screen.requestRender(true)
+    })
+    process.kill(0, 'SIGTSTP')
+  }
+
+  screen.addInputListener((data) => {
+    if (isKeyRelease(data)) return undefined
+    if (matchesKey(data, 'ctrl+c')) return consume(interrupt)
+    if (matchesKey(data, 'ctrl+z')) return consume(suspend)
+    if (matchesKey(data, 'ctrl+o')) {
+      return consume(() => {
+        view.expanded = !view.expanded
+        view.show(transcript)
+        screen.requestRender(true)
+      })
+    }
+    if (questions.length > 0) return undefined
+    if (matchesKey(data, 'escape') && !editor.isShowingAutocomplete() && agent?.status === 'running')
+      return consume(cancelTurn)
+    if (matchesKey(data, 'ctrl+d') && editor.getText() === '') return consume(() => finish())
+    if (matchesKey(data, 'ctrl+j')) return consume(() => editor.insertTextAtCursor('\n'))
+    if (matchesKey(data, 'alt+enter') && editor.getText() !== '') {
+      return consume(() => {
+        const text = editor.getExpandedText()
+        editor.setText('')
+        submitSafely(text, true)
+      })
+    }
+    return undefined
+  })
+  editor.onSubmit = (text) => submitSafely(text, false)
+  editor.setAutocompleteProvider(
+    createCompletion({
+      commands: () => [...ownCommands, ...(agent === undefined ? [] : host.commands(agent))],
+      files: async (query, signal) => (agent === undefined ? [] : host.files(agent, query, signal)),
+    }),
+  )
+
+  const undo = [
+    host.onEvent((session, event) => {
+      if (session !== agent?.session) return
+      applyEvent(transcript, event)
+      tick()
+      redraw()
+    }),
+    host.onStatus((changed) => {
+      if (changed === agent) {
+        tick()
+        redraw()
+      }
+    }),
+    host.onApproval((request: ApprovalRequest, signal: AbortSignal) => {
+      options.terminal.write('\x07')
+      return ask<ApprovalAnswer>((answer) => new ApprovalPrompt(request, theme, answer), 'cancelled', signal)
+    }),
+    host.onNotice((text) => notice(text, 'warn')),
+  ]
+
+  screen.addChild(view)
+  screen.addChild(new ActivityPanel(() => transcript, theme))
+  screen.addChild(slot)
+  screen.addChild(
+    new StatusBar(() => (agent === undefined ? { model: '…', mode: '…', policy: '…' } : host.status(agent)), theme),
+  )
+  showSlot()
+  screen.start()
+
+  const stop = () => {
+    if (stopped) return
+    stopped = true
+    for (const dispose of undo) dispose()
+    clearInterval(ticking)
+    screen.stop()
+  }
+
+  try {
+    for (const entry of await loadHistory(historyFile)) editor.addToHistory(entry)
+    await begin()
+  } catch (error) {
+    stop()
+    throw error
+  }
+
+  async function begin(): Promise<void> {
+    const id = startup.continue
+      ? await latestSession(host)
+      : startup.resume === true
+        ? await slashResume()
+        : startup.resume
+    const opened = id !== undefined && (await open({ kind: 'resume', id, fork: startup.forkSession }))
+    if (!opened) {
+      if (startup.continue) notice('no earlier session in this directory; this is a new one')
+      if (!(await open({ kind: 'new' }))) {
+        throw new Error('no session could be opened')
+      }
+    }
+    const key = await host.keySource()
+    if (agent !== undefined) notice(startLine(host, agent, key))
+    if (key === undefined) await firstRun(slash, host)
+    if (startup.prompt !== undefined) submitSafely(startup.prompt, false)
+  }
+  async function slashResume(): Promise<string | undefined> {
+    const { chooseSession } = await import('./slash-run.ts')
+    return chooseSession(slash)
+  }
+
+  return {
+    done,
+    stop,
+    farewell() {
+      const session = agent?.session
+      if (session === undefined || startup.noSession || !session.events.some((event) => event.type === 'turn/start'))
+        return undefined
+      return `To go on with this session: dsh --resume ${session.id}`
+    },
+  }
+}
+
+function consume(action: () => void): { consume: true } {
+  action()
+  return { consume: true }
+}
+
+/** Which key, model, mode and rung are in force, in one line. */
+export function startLine(host: TerminalHost, agent: Agent, key: string | undefined): string {
+  const facts = host.status(agent)
+  const rung =
+    facts.mode === 'danger-full-access' || facts.enforcement === undefined
+      ? ''
+      : ` · sandbox ${facts.enforcement.rung ?? facts.enforcement.level}`
+  return `dsh ${host.version} · ${facts.model}${facts.effort === undefined ? '' : ` (${facts.effort})`} · ${facts.mode}/${facts.policy}${rung} · key ${
+    key === undefined ? 'missing' : `from ${key}`
+  } · /help`
+}
+
+/** Without a key nothing can be asked: offer the ways on. */
+async function firstRun(slash: SlashContext, host: TerminalHost): Promise<void> {
+  const choice = await slash.pick('No API key is set. How do you want to go on?', [
+    { value: 'login', label: 'Store a key', description: 'typed once, kept in your home for you alone' },
+    { value: 'url', label: 'Use another server', description: 'vLLM, llama.cpp, Ollama or any compatible API' },
+    { value: 'demo', label: 'See the keyless demo', description: 'a recorded session, played for real' },
+    { value: 'later', label: 'Look around first', description: '/login asks again' },
+  ])
+  if (choice === 'login') await runOwnCommand(slash, 'login', '')
+  else if (choice === 'url')
+    slash.notice(
+      'Set DEEPSEEK_BASE_URL to the server and DEEPSEEK_API_KEY to its key (any word for a local one), then start dsh again; docs/models.md has recipes.',
+    )
+  else if (choice === 'demo')
+    slash.notice('Leave with Ctrl+D and run: npm run demo (in a checkout), or: dsh replay <fixture>')
+  void host
+}

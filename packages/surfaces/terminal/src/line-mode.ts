@@ -1,0 +1,171 @@
+import readline from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import type { Agent } from '@dsh/agent'
+import { errorText } from '@dsh/core'
+import type { ApprovalAnswer } from '@dsh/user-approval'
+import { type App, startLine } from './app.ts'
+import type { TerminalStartup } from './args.ts'
+import { toolCard } from './cards/tool.ts'
+import { sanitize } from './sanitize.ts'
+import { latestSession, openSession } from './session-control.ts'
+import { ownCommands, parseSlash } from './slash.ts'
+import { chooseSession, runOwnCommand, type SlashContext } from './slash-run.ts'
+import type { TerminalHost } from './terminal-host.ts'
+import { createTheme } from './theme.ts'
+import { applyEvent, createTranscript, type Item } from './transcript.ts'
+import { approvalLines } from './view/approval-prompt.ts'
+
+export interface LineOptions {
+  readonly host: TerminalHost
+  readonly startup: TerminalStartup
+  readonly input: Readable
+  readonly output: Writable
+}
+
+/** For screen readers, dumb terminals and logs: each thing is printed once, as a line, when it is complete. */
+export async function startLineMode(options: LineOptions): Promise<App> {
+  const { host, startup } = options
+  const theme = createTheme({ NO_COLOR: '1' })
+  const reader = readline.createInterface({ input: options.input, output: options.output, prompt: 'you> ' })
+  let agent: Agent | undefined
+  let transcript = createTranscript()
+  let printed = new Set<number>()
+  let pendingLine: ((line: string) => void) | undefined
+  let finish: () => void = () => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const print = (text: string) => options.output.write(`${text}\n`)
+  const flushSettled = () => {
+    for (const item of transcript.items) {
+      if (!item.settled || printed.has(item.id)) continue
+      printed.add(item.id)
+      for (const line of plainLines(item)) print(line)
+    }
+  }
+  const plainLines = (item: Item): string[] => {
+    switch (item.kind) {
+      case 'answer':
+        return item.text.trim() === '' ? [] : [`dsh: ${sanitize(item.text.trim())}`]
+      case 'notice':
+        return [`note: ${sanitize(item.text)}`]
+      case 'tool':
+        return toolCard(item, { theme, width: 100, expanded: false }).map((line, at) =>
+          at === 0 ? `tool: ${line}` : line,
+        )
+      default:
+        return []
+    }
+  }
+  const nextLine = (question: string) =>
+    new Promise<string>((resolve) => {
+      print(question)
+      pendingLine = resolve
+    })
+  const slash: SlashContext = {
+    host,
+    agent: () => agent,
+    notice: (text) => print(`note: ${text}`),
+    pick: async (title, items) => {
+      items.slice(0, 30).forEach((item, at) => {
+        print(`${at + 1}. ${item.label}${item.description === undefined ? '' : ` — ${item.description}`}`)
+      })
+      const number = Number(await nextLine(`${title}: a number, or nothing to leave`))
+      return items[number - 1]?.value
+    },
+    askSecret: async () => {
+      print('note: a secret would be shown in line mode; leave and run: dsh login')
+      return undefined
+    },
+    open: async (request) => {
+      try {
+        const before = agent
+        if (before !== undefined && request.kind === 'resume' && request.fork) await host.flush(before.session)
+        const next = await openSession(host, startup, request)
+        agent = next
+        transcript = createTranscript()
+        printed = new Set()
+        for (const event of next.session.events) applyEvent(transcript, event)
+        for (const item of transcript.items.slice(0, -10)) printed.add(item.id)
+        flushSettled()
+        await before?.dispose()
+        return true
+      } catch (error) {
+        print(`note: ${errorText(error)}`)
+        return false
+      }
+    },
+    leave: () => finish(),
+    today: () => new Date(),
+  }
+  const submit = async (text: string) => {
+    const prompt = text.trim()
+    if (prompt === '' || agent === undefined) return
+    const command = parseSlash(prompt)
+    if (command === undefined) {
+      agent.followup(prompt)
+      return
+    }
+    if (ownCommands.some((own) => own.name === command.name)) await runOwnCommand(slash, command.name, command.args)
+    else if (host.commands(agent).some((entry) => entry.name === command.name))
+      print(`note: ${(await host.runCommand(agent, command.name, command.args)).text}`)
+    else print(`note: no such command: /${command.name} (see /help)`)
+  }
+  const undo = [
+    host.onEvent((session, event) => {
+      if (session !== agent?.session) return
+      applyEvent(transcript, event)
+      flushSettled()
+      if (event.type === 'turn/end') reader.prompt()
+    }),
+    host.onNotice((text) => print(`note: ${text}`)),
+    host.onApproval(async (request): Promise<ApprovalAnswer> => {
+      for (const line of approvalLines(request, 100, theme)) print(line)
+      const reply = (await nextLine('type yes to allow it once, or no, or no and a reason')).trim()
+      if (reply === 'yes' || reply === 'y') return 'allowed-once'
+      const note = /^no?\b[\s,:]*(.+)$/.exec(reply)?.[1]
+      return note === undefined ? 'rejected' : { outcome: 'rejected', note }
+    }),
+  ]
+  reader.on('line', (line) => {
+    const waiting = pendingLine
+    pendingLine = undefined
+    if (waiting !== undefined) waiting(line)
+    else submit(line).catch((error: unknown) => print(`note: ${errorText(error)}`))
+  })
+  reader.on('SIGINT', () => {
+    if (agent?.status === 'running') agent.cancel({ kind: 'user' })
+    else finish()
+  })
+  reader.on('close', () => finish())
+
+  const wanted = startup.continue
+    ? await latestSession(host)
+    : startup.resume === true
+      ? await chooseSession(slash)
+      : startup.resume
+  if (wanted === undefined || !(await slash.open({ kind: 'resume', id: wanted, fork: startup.forkSession }))) {
+    if (!(await slash.open({ kind: 'new' }))) throw new Error('no session could be opened')
+  }
+  const key = await host.keySource()
+  if (agent !== undefined) print(startLine(host, agent, key))
+  if (key === undefined) print('note: no API key is set; run dsh login, or export DEEPSEEK_API_KEY')
+  if (startup.prompt !== undefined) {
+    print(`you> ${startup.prompt}`)
+    await submit(startup.prompt)
+  }
+  reader.prompt()
+  return {
+    done,
+    stop() {
+      for (const dispose of undo) dispose()
+      reader.close()
+    },
+    farewell() {
+      const session = agent?.session
+      return session === undefined || startup.noSession
+        ? undefined
+        : `To go on with this session: dsh --resume ${session.id}`
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { Agent, AgentOptions } from '@dsh/agent'
+import type { ModelInfo } from '@dsh/llm'
+import type { Session, SessionEvent, StoredSession } from '@dsh/session'
+import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
+import type { CommandEntry } from './completion.ts'
+import type { StatusFacts } from './status-line.ts'
+
+/** All that the surface needs of the rows around it. `services.ts` makes it from the mounted services. */
+export interface TerminalHost {
+  readonly version: string
+  readonly cwd: string
+  /** For prompt history and exports. */
+  readonly home: string
+  createAgent(options: AgentOptions): Promise<Agent>
+  /** Copies a stored session; gives the live copy. */
+  fork(id: string): Promise<Session>
+  flush(session: Session): Promise<void>
+  sessions(): Promise<readonly StoredSession[]>
+  /** The last prompts of a stored session, for the picker's preview. */
+  preview(id: string): Promise<string>
+  onEvent(listener: (session: Session, event: SessionEvent) => void): () => void
+  onStatus(listener: (agent: Agent) => void): () => void
+  onApproval(answer: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>): () => void
+  /** A line for the person that is no event: a rejected reload, a warning. */
+  onNotice(listener: (text: string) => void): () => void
+  commands(agent: Agent): readonly CommandEntry[]
+  runCommand(agent: Agent, name: string, args: string): Promise<{ readonly ok: boolean; readonly text: string }>
+  models(): Promise<readonly ModelInfo[]>
+  files(
+    agent: Agent,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly path: string; readonly directory: boolean }[]>
+  status(agent: Agent): StatusFacts
+  /** Lines for `/cost`. */
+  cost(agent: Agent): readonly string[]
+  /** Unified diff of everything the file tools changed in this session, with a note on what it cannot know. */
+  diff(agent: Agent): Promise<string>
+  /** Takes back the file changes of the last turn where the files are unchanged since. */
+  undo(agent: Agent): Promise<readonly string[]>
+  exportSession(agent: Agent, format: string): Promise<string>
+  changeDirectory(agent: Agent, directory: string): Promise<string>
+  doctor(): Promise<readonly string[]>
+  /** Where the key comes from; undefined = there is none. */
+  keySource(): Promise<string | undefined>
+  storeKey(key: string): Promise<void>
+}

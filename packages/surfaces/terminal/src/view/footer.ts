@@ -1,0 +1,66 @@
+import type { Component } from '@mariozechner/pi-tui'
+import { fit } from '../cards/fit.ts'
+import { todoLine } from '../cards/tool.ts'
+import { oneLine } from '../sanitize.ts'
+import { type StatusFacts, statusLine } from '../status-line.ts'
+import type { Theme } from '../theme.ts'
+import { seconds, type Transcript } from '../transcript.ts'
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** What runs right now, in one line: elapsed time, rate, the tool at work. */
+export function activityLine(t: Transcript, now: number, theme: Theme): string | undefined {
+  if (!t.turnOpen) return undefined
+  const frame = theme.accent(frames[Math.floor(now / 100) % frames.length] as string)
+  const elapsed = t.turnStartedAt === undefined ? '' : seconds(Math.max(0, now - t.turnStartedAt))
+  if (t.retryUntil !== undefined)
+    return `${frame} waiting to retry: ${seconds(Math.max(0, t.retryUntil - now))} ${theme.dim('· esc cancels')}`
+  const running = t.items.filter((item) => item.kind === 'tool' && item.state === 'running')
+  const doing =
+    running.length > 1
+      ? `${running.length} tools`
+      : running.length === 1 && running[0]?.kind === 'tool'
+        ? `${running[0].name} ${seconds(Math.max(0, now - (running[0].startedAt ?? now)))}`
+        : t.streamed > 0
+          ? `answering, about ${Math.round(t.streamed / 4)} tokens`
+          : 'thinking'
+  return `${frame} ${doing} ${theme.dim(`· ${elapsed} · esc cancels`)}`
+}
+
+/** Above the editor: the todo list, queued prompts, the activity. Below it: the status line. */
+export class ActivityPanel implements Component {
+  private readonly read: () => Transcript
+  private readonly theme: Theme
+  constructor(read: () => Transcript, theme: Theme) {
+    this.read = read
+    this.theme = theme
+  }
+  invalidate(): void {}
+  render(width: number): string[] {
+    const t = this.read()
+    const lines: string[] = []
+    const open = t.todos.filter((todo) => todo.status !== 'completed')
+    if (open.length > 0) {
+      lines.push(...open.slice(0, 6).map((todo) => `  ${todoLine(todo, this.theme)}`))
+      if (open.length > 6) lines.push(this.theme.dim(`  … ${open.length - 6} more`))
+    }
+    for (const entry of t.queued)
+      if (entry.text !== '') lines.push(this.theme.dim(`  queued: ${oneLine(entry.text, 120)}`))
+    const activity = activityLine(t, Date.now(), this.theme)
+    if (activity !== undefined) lines.push(activity)
+    return fit(lines, width)
+  }
+}
+
+export class StatusBar implements Component {
+  private readonly read: () => StatusFacts
+  private readonly theme: Theme
+  constructor(read: () => StatusFacts, theme: Theme) {
+    this.read = read
+    this.theme = theme
+  }
+  invalidate(): void {}
+  render(width: number): string[] {
+    return [statusLine(this.read(), width, this.theme)]
+  }
+}
