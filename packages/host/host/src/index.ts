@@ -1,5 +1,10 @@
 import type { CmdlineArgs, HostReady, LaunchEnvironment } from './types.ts'
 
+export { audit, type Provides, skipText } from './audit.ts'
+export { BootError, type BootOptions, boot, type Host } from './boot.ts'
+export { LOG_LEVELS, type LogLevel } from './diagnostics.ts'
+export { allMounted, type LoadModule, type MountedRow, mountRows, rowFault, settle } from './mount.ts'
+export { createShutdown, type Shutdown } from './shutdown.ts'
 export type * from './types.ts'
 
 declare module '@dsh/cordis' {

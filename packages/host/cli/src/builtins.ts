@@ -1,0 +1,21 @@
+/** A row package that comes with the program. */
+export interface Builtin {
+  readonly load: () => Promise<unknown>
+  /** The services it provides, so that a boot report can name who would provide a missing one. */
+  readonly provides?: readonly string[]
+}
+
+/** One line per row package, each its own chunk; a row that no composition mounts is never read. */
+export const builtins: Readonly<Record<string, Builtin>> = {
+  '@dsh/session': { load: () => import('@dsh/session'), provides: ['sessions'] },
+  '@dsh/agent': { load: () => import('@dsh/agent'), provides: ['agents'] },
+  '@dsh/system-prompt': { load: () => import('@dsh/system-prompt'), provides: ['systemPrompt'] },
+  '@dsh/llm': { load: () => import('@dsh/llm'), provides: ['llm'] },
+  '@dsh/fs-local': { load: () => import('@dsh/fs-local'), provides: ['fs'] },
+  '@dsh/subprocess-local': { load: () => import('@dsh/subprocess-local'), provides: ['subprocess'] },
+  '@dsh/bash-local': { load: () => import('@dsh/bash-local'), provides: ['shell'] },
+  '@dsh/bash-sandbox': { load: () => import('@dsh/bash-sandbox'), provides: ['shell'] },
+  '@dsh/shell-env': { load: () => import('@dsh/shell-env'), provides: ['shellEnv'] },
+  '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
+  '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
+}

@@ -1,0 +1,5 @@
+/** A subcommand: takes the words behind its name, gives the exit code. Throw `UsageError` for exit 2. */
+export type Command = (args: readonly string[]) => Promise<number>
+
+/** Each command is its own chunk, with `run` as its entry. */
+export const commands: Readonly<Record<string, () => Promise<{ run: Command }>>> = {}

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { BootError, boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
+import { type LaunchRequest, UsageError } from './argv.ts'
+import { builtins } from './builtins.ts'
+import { launchEnvironment } from './environment.ts'
+import { resolveHome } from './home.ts'
+import { composeProfile } from './layers.ts'
+import { moduleLoader } from './load-module.ts'
+import { initialiseProfile, readProfile, templateNames } from './profile.ts'
+
+/** Runs a profile until something asks to exit; gives the exit code. */
+export async function launch(request: LaunchRequest): Promise<number> {
+  const home = resolveHome()
+  const name = request.profile ?? (request.print ? 'headless' : interactiveProfile())
+  const profile = readProfile(home, name)
+  const composition = composeProfile(profile, {
+    home,
+    cwd: process.cwd(),
+    patches: request.patches,
+    userFiles: !request.safe,
+  })
+  for (const skip of composition.skips) stderr(`dsh: ${skipText(skip)}`)
+  if (request.strict && composition.skips.length > 0) return 1
+  if (composition.rows.length === 0) {
+    stderr(`dsh: profile "${name}" composes no rows`)
+    return 1
+  }
+  initialiseProfile(profile)
+  const host = await boot({
+    composition,
+    load: moduleLoader(profile.dir),
+    provides: (row) => builtins[row]?.provides ?? [],
+    args: request.args,
+    environment: launchEnvironment(),
+    homePath: (...segments) => join(home, ...segments),
+    logLevel: logLevel(request.verbosity),
+    stderr,
+    exit: (code) => process.exit(code),
+  })
+  return host.shutdown.done
+}
+
+/** The profile of a bare `dsh`. */
+function interactiveProfile(): string {
+  if (process.stdin.isTTY && process.stdout.isTTY && templateNames().includes('terminal')) return 'terminal'
+  throw new UsageError('error: --profile <name> is required')
+}
+
+function logLevel(verbosity: LaunchRequest['verbosity']): LogLevel {
+  if (verbosity !== undefined) return verbosity === 'verbose' ? 'debug' : 'error'
+  const wanted = process.env['DSH_LOG']
+  return LOG_LEVELS.find((level) => level === wanted) ?? 'warn'
+}
+
+function stderr(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+export { BootError }

@@ -1,0 +1,30 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { LoadModule } from '@dsh/host'
+import { builtins } from './builtins.ts'
+
+const ANCHOR = '.dsh-anchor.mjs'
+const ANCHOR_TEXT = `// Written by dsh: rows of this profile are resolved from here.\nexport const load = (name) => import(name)\n`
+
+/** Rows that came with the program are known by name; every other name is resolved from the profile's directory. */
+export function moduleLoader(profileDir: string): LoadModule {
+  let anchor: Promise<{ load: (name: string) => Promise<unknown> }> | undefined
+  return async (name) => {
+    const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined
+    if (builtin !== undefined) return builtin.load()
+    if (name.startsWith('file:')) return import(name)
+    if (isAbsolute(name)) return import(pathToFileURL(name).href)
+    anchor ??= importAnchor(profileDir)
+    return (await anchor).load(name)
+  }
+}
+
+async function importAnchor(dir: string): Promise<{ load: (name: string) => Promise<unknown> }> {
+  const file = join(dir, ANCHOR)
+  if (!existsSync(file)) {
+    mkdirSync(dir, { recursive: true })
+    writeFileSync(file, ANCHOR_TEXT)
+  }
+  return import(pathToFileURL(file).href)
+}

@@ -1,0 +1,32 @@
+import { parseArgv, UsageError } from './argv.ts'
+import { commands } from './commands/command.ts'
+import { help } from './help.ts'
+import { version } from './version.ts'
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(argv: readonly string[]): Promise<number> {
+  try {
+    const request = parseArgv(argv, Object.keys(commands))
+    switch (request.kind) {
+      case 'help':
+        process.stdout.write(help)
+        return 0
+      case 'version':
+        process.stdout.write(`${version}\n`)
+        return 0
+      case 'command':
+        return await (await commands[request.name]!()).run(request.args)
+      case 'launch':
+        if (request.dump !== undefined) return await (await import('./dump.ts')).dump(request)
+        return await (await import('./launch.ts')).launch(request)
+    }
+  } catch (error) {
+    if (error instanceof UsageError) {
+      process.stderr.write(`${error.message}\n`)
+      return 2
+    }
+    const { reportFailure } = await import('./failure.ts')
+    return reportFailure(error)
+  }
+}

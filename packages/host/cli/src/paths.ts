@@ -1,0 +1,23 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** True in the built program, where everything that is no code lies beside it. */
+declare const DSH_DIST: boolean | undefined
+const built = typeof DSH_DIST !== 'undefined' && DSH_DIST
+
+const here = dirname(fileURLToPath(import.meta.url))
+const checkout = join(here, '../../../..')
+
+/** The installed package: `bin/`, `dist/` and the manifest. */
+export const packageRoot = join(here, '..')
+
+/** Bundles that come with the program, one directory each: `base`, `headless`, … */
+export const bundlesDir = built ? join(here, 'assets/bundles') : join(checkout, 'bundles')
+
+/** Templates that a home's profiles are initialised from. */
+export const profileTemplatesDir = built ? join(here, 'assets/profiles') : join(checkout, 'profiles')
+
+/** The Landlock helper, where the build machine could compile it. */
+export const landlockRun = built
+  ? join(here, 'assets/landlock-run')
+  : join(checkout, 'packages/sandbox/landlock-run/dist/landlock-run')

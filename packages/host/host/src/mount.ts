@@ -1,0 +1,149 @@
+import { isExpression, type RowNode } from '@dsh/compose'
+import { type Context, type Fiber, FiberPhase, fiberError } from '@dsh/cordis'
+import { DshError, errorText } from '@dsh/core'
+import { type ExpressionScope, evaluate, interpolate } from './interpolate.ts'
+import { injectOf, type RowPlugin, rowPlugin, validateConfig } from './plugin.ts'
+
+/** Gives the module of a row name; throws when there is none. */
+export type LoadModule = (name: string) => Promise<unknown>
+
+/** A row of the running tree. */
+export interface MountedRow {
+  readonly row: RowNode
+  readonly state: 'disabled' | 'failed' | 'mounted'
+  /** Why it never got as far as a fiber. */
+  readonly error?: unknown
+  readonly fiber?: Fiber
+  readonly inject: readonly string[]
+  readonly children?: readonly MountedRow[]
+}
+
+export interface MountOptions {
+  readonly load: LoadModule
+  readonly home: (path: string) => string
+}
+
+/** Starts every row at once: only the services that a row needs order the starts. */
+export async function mountRows(
+  ctx: Context,
+  rows: readonly RowNode[],
+  options: MountOptions,
+): Promise<readonly MountedRow[]> {
+  const realms = new Map<string, symbol>()
+  const prepared = await Promise.all(rows.map((row) => prepare(ctx, row, options)))
+  return Promise.all(prepared.map((start) => start(ctx, realms)))
+}
+
+type Start = (ctx: Context, realms: Map<string, symbol>) => Promise<MountedRow>
+
+/** Everything that may wait happens before any row starts; the starts then run in list order. */
+async function prepare(ctx: Context, row: RowNode, options: MountOptions): Promise<Start> {
+  const settled = (mounted: Omit<MountedRow, 'row' | 'inject'>): Start => {
+    return async () => ({ row, inject: [], ...mounted })
+  }
+  try {
+    if (row.children !== undefined) return await prepareGroup(ctx, row, row.children, options)
+    if (isDisabled(row, { ctx, home: options.home })) return settled({ state: 'disabled' })
+    if (row.name.startsWith('cordis:')) throw new DshError('ROW_NAME', `unknown builtin "${row.name}"`)
+    const plugin = rowPlugin(await options.load(row.name))
+    return async (parent, realms) => startRow(rowContext(parent, row, realms), row, plugin, options)
+  } catch (error) {
+    return settled({ state: 'failed', error })
+  }
+}
+
+async function prepareGroup(
+  ctx: Context,
+  row: RowNode,
+  children: readonly RowNode[],
+  options: MountOptions,
+): Promise<Start> {
+  if (isDisabled(row, { ctx, home: options.home })) return async () => ({ row, inject: [], state: 'disabled' })
+  const prepared = await Promise.all(children.map((child) => prepare(ctx, child, options)))
+  return async (parent, realms) => {
+    const mounted: MountedRow[] = []
+    const inject = Object.keys(injectOf(row.fields['inject']))
+    const fiber = rowContext(parent, row, realms).plugin({
+      name: row.id,
+      inject: injectOf(row.fields['inject']),
+      apply: async (inner: Context) => {
+        mounted.splice(0, Infinity, ...(await Promise.all(prepared.map((start) => start(inner, realms)))))
+      },
+    })
+    await fiber.then(undefined, () => {})
+    return { row, inject, state: 'mounted', fiber: originalFiber(fiber), children: mounted }
+  }
+}
+
+function startRow(ctx: Context, row: RowNode, plugin: RowPlugin, options: MountOptions): MountedRow {
+  const inject = { ...plugin.inject, ...injectOf(row.fields['inject']) }
+  // Config is evaluated inside, after every injection is active; cordis would validate it before any is.
+  const handle = ctx.plugin({
+    name: row.id,
+    inject,
+    apply: (inner: Context) => {
+      const config = interpolate(row.fields['config'], { ctx: inner, home: options.home })
+      return plugin.start(inner, validateConfig(plugin.Config, plugin.Config === undefined ? config : (config ?? {})))
+    },
+  })
+  return { row, inject: Object.keys(inject), state: 'mounted', fiber: originalFiber(handle) }
+}
+
+/** `ctx.plugin` hands out a derived object; state written by the fiber itself is on its prototype. */
+function originalFiber(handle: Fiber): Fiber {
+  return Object.getPrototypeOf(handle) as Fiber
+}
+
+function rowContext(parent: Context, row: RowNode, realms: Map<string, symbol>): Context {
+  let ctx = parent
+  for (const [service, realm] of Object.entries((row.fields['isolate'] ?? {}) as Record<string, true | string>)) {
+    ctx = ctx.isolate(service as never, realm === true ? Symbol(service) : realmSymbol(realms, service, realm))
+  }
+  for (const [service, config] of Object.entries((row.fields['intercept'] ?? {}) as Record<string, unknown>)) {
+    ctx = ctx.intercept(service as never, config as never)
+  }
+  return ctx
+}
+
+function realmSymbol(realms: Map<string, symbol>, service: string, label: string): symbol {
+  const key = `${service}@${label}`
+  const symbol = realms.get(key) ?? Symbol(key)
+  realms.set(key, symbol)
+  return symbol
+}
+
+function isDisabled(row: RowNode, scope: ExpressionScope): boolean {
+  const disabled = row.fields['disabled']
+  return Boolean(isExpression(disabled) ? evaluate(disabled, scope) : disabled)
+}
+
+/** Waits until no fiber of the list is moving. A row whose service never comes does not move. */
+export async function settle(rows: readonly MountedRow[]): Promise<void> {
+  const fibers = [...allMounted(rows)].flatMap((mounted) => mounted.fiber ?? [])
+  for (;;) {
+    const moving = fibers.filter((fiber) => fiber.inertia !== undefined)
+    if (moving.length === 0) return
+    await Promise.allSettled(moving.map((fiber) => fiber.inertia))
+  }
+}
+
+export function* allMounted(rows: readonly MountedRow[]): Generator<MountedRow> {
+  for (const row of rows) {
+    yield row
+    if (row.children !== undefined) yield* allMounted(row.children)
+  }
+}
+
+/** Why a mounted row is not running; undefined when it runs or is disabled. */
+export function rowFault(mounted: MountedRow): { reason: string } | { waiting: readonly string[] } | undefined {
+  if (mounted.state === 'disabled') return undefined
+  if (mounted.state === 'failed') return { reason: errorText(mounted.error) }
+  const fiber = mounted.fiber as Fiber
+  const error = fiberError(fiber)
+  if (error !== undefined) return { reason: errorText(error) }
+  if (fiber.state === FiberPhase.active) return undefined
+  if (fiber.state === FiberPhase.pending) {
+    return { waiting: mounted.inject.filter((name) => fiber.ctx.get(name as never) === undefined) }
+  }
+  return { reason: `stopped in state ${Object.entries(FiberPhase).find(([, n]) => n === fiber.state)?.[0]}` }
+}

@@ -1,0 +1,87 @@
+import { type Context, isConstructor } from '@dsh/cordis'
+import { DshError } from '@dsh/core'
+
+/** A row's module in one shape, whatever it exported. */
+export interface RowPlugin {
+  readonly name: string | undefined
+  /** Needed services, with the intercept config of each. */
+  readonly inject: Readonly<Record<string, unknown>>
+  readonly Config: StandardSchema | undefined
+  readonly start: (ctx: Context, config: unknown) => unknown
+}
+
+export interface StandardSchema {
+  readonly '~standard': {
+    validate(value: unknown): SchemaResult | PromiseLike<SchemaResult>
+  }
+}
+type SchemaResult = { readonly value?: unknown; readonly issues?: readonly SchemaIssue[] | undefined }
+type SchemaIssue = { readonly message: string; readonly path?: readonly unknown[] | undefined }
+
+/** Reads a module namespace: `default` wins over named exports, and may itself be a namespace. */
+export function rowPlugin(module: unknown): RowPlugin {
+  let exported = defaultOf(module)
+  if (isObject(exported) && exported['__esModule']) exported = defaultOf(exported)
+  const entry = typeof exported === 'function' ? exported : isObject(exported) ? exported['apply'] : undefined
+  if (typeof entry !== 'function') {
+    throw new DshError(
+      'ROW_MODULE',
+      `invalid plugin, expect function or object with an "apply" method, received ${typeof exported}`,
+    )
+  }
+  const meta = exported as Record<string, unknown>
+  const name = typeof meta['name'] === 'string' && meta['name'] !== 'apply' ? meta['name'] : undefined
+  return { name, inject: injectOf(meta['inject']), Config: schemaOf(meta['Config']), start: starter(exported, entry) }
+}
+
+/**
+ * An entry point is called, never constructed, unless it is written as a class: cordis would `new` every plain
+ * function declaration, and lose the disposer or promise that it returns.
+ */
+function starter(exported: unknown, entry: Function): RowPlugin['start'] {
+  if (isClass(entry)) {
+    return async (ctx, config) => {
+      await ctx.plugin(entry as never, config as never)
+    }
+  }
+  return (ctx, config) => Reflect.apply(entry, exported === entry ? undefined : exported, [ctx, config])
+}
+
+function isClass(entry: Function): boolean {
+  return isConstructor(entry) && /^class\b/.test(Function.prototype.toString.call(entry))
+}
+
+export function injectOf(inject: unknown): Record<string, unknown> {
+  if (Array.isArray(inject)) return Object.fromEntries(inject.map((name: string) => [name, null]))
+  return isObject(inject) ? { ...inject } : {}
+}
+
+/** The validated config; throws one line that names every bad key. */
+export function validateConfig(schema: StandardSchema | undefined, config: unknown): unknown {
+  if (schema === undefined) return config
+  const result = schema['~standard'].validate(config)
+  if ('then' in result) throw new DshError('ROW_CONFIG', 'async config validation is not supported')
+  if (result.issues === undefined) return result.value
+  const issues = result.issues.map((issue) => `${issue.message}${issuePath(issue.path)}`)
+  throw new DshError('ROW_CONFIG', `invalid config: ${issues.join('; ')}`)
+}
+
+function issuePath(path: readonly unknown[] | undefined): string {
+  if (path === undefined || path.length === 0) return ''
+  const keys = path.map((part) => String(isObject(part) && 'key' in part ? part['key'] : part))
+  return ` (at ${keys.join('.')})`
+}
+
+function schemaOf(value: unknown): StandardSchema | undefined {
+  return (isObject(value) || typeof value === 'function') && '~standard' in (value as object)
+    ? (value as unknown as StandardSchema)
+    : undefined
+}
+
+function defaultOf(value: unknown): unknown {
+  return isObject(value) ? (value['default'] ?? value) : value
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
