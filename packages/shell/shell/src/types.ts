@@ -29,6 +29,8 @@ export interface ShellSandboxFacts {
   readonly mode: SandboxMode
   readonly denied: boolean
   readonly enforcement?: 'full' | 'partial'
+  /** What the rung does not cover here, as readable phrases; absent when it covers everything. */
+  readonly notCovered?: readonly string[]
   readonly rung?: string
   readonly runnerFailed?: boolean
 }
@@ -42,9 +44,14 @@ export interface ShellOutcome {
   readonly durationMs: number
   readonly stdout: CollectedStream
   readonly stderr: CollectedStream
+  /** How the two streams arrived, as runs of bytes; cut after a few hundred runs. */
+  readonly arrivals: readonly ShellArrival[]
   readonly sandbox?: ShellSandboxFacts
 }
+export type ShellArrival = readonly [stream: 'stdout' | 'stderr', bytes: number]
+
 export interface ShellJob {
+  /** Never rejects; a runner that failed is a fact of the outcome. */
   readonly done: Promise<ShellOutcome>
   readOutput(): {
     readonly stdout: string
@@ -52,6 +59,7 @@ export interface ShellJob {
     readonly dropped: boolean
     readonly spillPaths: readonly string[]
   }
+  /** TERM, then KILL after the grace. */
   kill(): void
 }
 
