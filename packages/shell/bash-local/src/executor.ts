@@ -51,7 +51,7 @@ export function createExecutor(options: ExecutorOptions): ShellService {
       const process = await subprocess.spawn({
         argv: launch.argv,
         cwd: spec.workdir,
-        env: spec.env,
+        env: { ...launch.env, ...spec.env },
         maxOutputBytes: config.maxOutputBytes,
         maxSpillBytes: config.maxSpillBytes,
         graceMs: config.graceMs,

@@ -13,6 +13,8 @@ export interface Verdict {
 /** One command, ready to spawn. */
 export interface Launch {
   readonly argv: readonly string[]
+  /** Set where the command's environment has no value of its own. */
+  readonly env?: { readonly [name: string]: string }
   readonly statusFd?: number
   readonly innerPid?: (status: string) => number | undefined
   /** `stopped`: the executor itself ended the process. */

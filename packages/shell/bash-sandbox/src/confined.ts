@@ -9,6 +9,7 @@ export function confinedLaunch(confined: ConfinedCommand, mode: SandboxMode): La
   const { readStatus } = confined
   return {
     argv: confined.argv,
+    ...(confined.env === undefined ? {} : { env: confined.env }),
     ...(confined.statusFd === undefined ? {} : { statusFd: confined.statusFd }),
     ...(readStatus === undefined ? {} : { innerPid: (status: string) => readStatus(status).innerPid }),
     judge: (settled, stopped) => judge(confined, mode, settled, stopped),
