@@ -1,0 +1,147 @@
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { JsonObject } from '@dsh/core'
+import { diffArrays } from 'diff'
+import type { Fixture } from './fixture.ts'
+import { type HeaderPins, pinFiles, pinsOf, toolsText } from './header-pins.ts'
+import { normalise, textNormaliser, type Volatile } from './normalise.ts'
+import { mapStrings } from './placeholders.ts'
+import { readableLines } from './readable.ts'
+import { volatileOf, withTokens } from './replay.ts'
+import type { Scratch } from './scratch.ts'
+import { projectTranscript, type RecordedEvent, type Transcript } from './transcript.ts'
+import { compareTrees, readTree, type Tree } from './tree.ts'
+
+/**
+ * A log as it goes into a fixture: the working directory is `{{cwd}}`, prompt and schemas are tokens (their texts
+ * lie beside it), and what an earlier recording says the same way keeps that recording's ids and times.
+ */
+export function fixtureLog(log: Transcript, volatile: Volatile, before?: Transcript): string {
+  const { replace } = textNormaliser({ cwd: volatile.cwd, ...(volatile.home ? { home: volatile.home } : {}) })
+  const projected: Transcript = {
+    header: mapStrings(log.header, replace) as JsonObject,
+    events: normaliseHeaders(log).events.map((event) => ({
+      ...event,
+      data: mapStrings(event.data, replace) as JsonObject,
+    })),
+  }
+  return projectTranscript(before === undefined ? projected : settled(projected, before, volatile))
+}
+
+function normaliseHeaders(log: Transcript): Transcript {
+  return {
+    header: log.header,
+    events: log.events.map((event) => {
+      if (event.type !== 'request/header') return event
+      const header = { ...(event.data['header'] as Record<string, never>) }
+      const tokens = {
+        ...('system' in header ? { system: '{{system}}' } : {}),
+        ...('tools' in header ? { tools: '{{tools}}' } : {}),
+      }
+      return { ...event, data: { ...event.data, header: { ...header, ...tokens } } }
+    }),
+  }
+}
+
+/** Takes over from `before` every event that says the same, so that a refresh changes only what has changed. */
+function settled(now: Transcript, before: Transcript, volatile: Volatile): Transcript {
+  const a = normalise(before, { ...volatile, sessionIds: idOf(before) })
+  const b = normalise(now, { ...volatile, sessionIds: idOf(now) })
+  const keys = (log: Transcript) => log.events.map((event) => readableLines({ header: {}, events: [event] }).join('\n'))
+  const events: RecordedEvent[] = []
+  let old = 0
+  let fresh = 0
+  for (const part of diffArrays(keys(a), keys(b))) {
+    const count = part.count ?? part.value.length
+    for (let i = 0; i < count; i++) {
+      if (part.removed) old++
+      else if (part.added) events.push(now.events[fresh++] as RecordedEvent)
+      else events.push(kept(before.events[old++] as RecordedEvent, now.events[fresh++] as RecordedEvent))
+    }
+  }
+  const same = JSON.stringify(a.header) === JSON.stringify(b.header)
+  return { header: same ? before.header : now.header, events }
+}
+
+/** The old event in the new log: everything that points at other events is the new one's. */
+function kept(old: RecordedEvent, fresh: RecordedEvent): RecordedEvent {
+  const pointers = ['shadowedRange', 'shadowedSeqs', 'messageSeqs', 'sourceEventSeq'].filter((key) => key in fresh.data)
+  const data = { ...old.data, ...Object.fromEntries(pointers.map((key) => [key, fresh.data[key]])) } as JsonObject
+  return { ...old, seq: fresh.seq, data, ...marks(fresh) }
+}
+
+function marks(event: RecordedEvent): Pick<RecordedEvent, 'sourceEventSeqs' | 'surfaceOp'> {
+  return {
+    ...(event.sourceEventSeqs === undefined ? {} : { sourceEventSeqs: event.sourceEventSeqs }),
+    ...(event.surfaceOp === undefined ? {} : { surfaceOp: event.surfaceOp }),
+  }
+}
+
+function idOf(log: Transcript): string[] {
+  return typeof log.header['id'] === 'string' ? [log.header['id']] : []
+}
+
+/** Rewrites the fixture from what a run left behind. Gives the names of the files that changed. */
+export async function writeFixture(
+  fixture: Fixture & { readonly dir: string },
+  scratch: Scratch,
+  logs: readonly Transcript[],
+): Promise<string[]> {
+  const changed: string[] = []
+  const put = async (name: string, text: string, old: string | undefined) => {
+    if (text === old) return
+    await writeFile(path.join(fixture.dir, name), text)
+    changed.push(name)
+  }
+  const volatile = volatileOf(fixture, scratch, logs)
+  const recorded = [fixture.transcript, ...fixture.children.map((child) => child.transcript)]
+  for (const [at, log] of logs.entries()) {
+    const name = at === 0 ? 'session.jsonl' : `session.${at}.jsonl`
+    const before = recorded[at]
+    const text = fixtureLog(log, volatile, before)
+    await put(name, text, await readIfThere(path.join(fixture.dir, name)))
+  }
+  for (let at = logs.length; at < recorded.length; at++) {
+    await rm(path.join(fixture.dir, `session.${at}.jsonl`))
+    changed.push(`session.${at}.jsonl`)
+  }
+  const which = fixture.input.requests ?? 'all'
+  if (which !== 'off' && logs[0] !== undefined) {
+    const pins = pinsOf(withTokens(fixture, scratch, logs[0]), which)
+    for (const [name, text] of pinTexts(pins, which))
+      await put(name, text, await readIfThere(path.join(fixture.dir, name)))
+  }
+  if (await refreshTree(path.join(fixture.dir, 'workspace.expected'), scratch.workspace, fixture, scratch))
+    changed.push('workspace.expected/')
+  return changed
+}
+
+export function pinTexts(pins: HeaderPins, which: 'all' | 'called'): [string, string][] {
+  const tools: [string, string] = [pinFiles.tools, toolsText(pins)]
+  return which === 'all' ? [[pinFiles.system, pins.system], tools] : [tools]
+}
+
+async function refreshTree(target: string, from: string, fixture: Fixture, scratch: Scratch): Promise<boolean> {
+  const got = await readTree(from)
+  const { replace } = textNormaliser(volatileOf(fixture, scratch, []))
+  if (compareTrees(await readTree(target), got, replace).length === 0) return false
+  await rm(target, { recursive: true, force: true })
+  await writeTree(target, got)
+  return true
+}
+
+export async function writeTree(root: string, tree: Tree): Promise<void> {
+  for (const [name, entry] of tree) {
+    const file = path.join(root, name)
+    await mkdir(path.dirname(file), { recursive: true })
+    if (entry.kind === 'link') await symlink(entry.target, file)
+    else {
+      await writeFile(file, entry.bytes)
+      await chmod(file, entry.executable ? 0o755 : 0o644)
+    }
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  return await readFile(file, 'utf8').catch(() => undefined)
+}
