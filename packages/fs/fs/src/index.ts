@@ -1,5 +1,6 @@
 import type { FsObservation, FsService, FsTarget, FsVersion, FsWriteIntent } from './types.ts'
 
+export { type FsErrorCode, fsError, fsErrors, throwIfAborted } from './errors.ts'
 export type * from './types.ts'
 
 declare module '@dsh/cordis' {

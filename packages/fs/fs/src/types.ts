@@ -40,6 +40,15 @@ export interface FsWriteOutcome {
   /** LF-normalised; null on create or when no bounded basis exists. */
   readonly before: string | null
   readonly after: string
+  readonly bytes?: FsChangedBytes
+  /** Names of the replaced file, when it had more than one: the others keep the old content. */
+  readonly links?: number
+}
+/** What was on disk before and after a change, byte for byte; absent where it is over the backend's bound. */
+export interface FsChangedBytes {
+  /** Absent on create. */
+  readonly before?: Uint8Array
+  readonly after?: Uint8Array
 }
 export interface FsEditRequest {
   readonly oldString: string
@@ -50,6 +59,12 @@ export interface FsEditOutcome {
   readonly version: FsVersion
   readonly before: string | null
   readonly after: string
+  readonly bytes?: FsChangedBytes
+  readonly links?: number
+}
+export interface FsDeleteOutcome {
+  readonly before: string | null
+  readonly bytes?: FsChangedBytes
 }
 export interface FsPatchChunk {
   readonly contexts: readonly string[]
@@ -64,6 +79,9 @@ export interface FsMoveOutcome {
   readonly after: string
   readonly sourceRemoved: boolean
   readonly removalError?: unknown
+  /** Of the destination. */
+  readonly bytes?: FsChangedBytes
+  readonly sourceBytes?: Uint8Array
 }
 
 /** `ctx.fs`. Every method takes an optional signal; an abort is FS_ABORTED with `<verb> aborted`. */
@@ -115,7 +133,7 @@ export interface FsService {
     expected?: { readonly version: FsVersion },
     signal?: AbortSignal,
     policy?: SandboxPolicy,
-  ): Promise<{ readonly before: string | null }>
+  ): Promise<FsDeleteOutcome>
   moveFile(
     source: FsTarget,
     destination: FsTarget,

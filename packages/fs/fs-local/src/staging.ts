@@ -1,0 +1,98 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { errorCode } from '@dsh/core'
+import { isAlive, type Owner, parseOwner } from './owner.ts'
+import type { Syscalls } from './syscalls.ts'
+
+/** Where a new file is written before it takes its name: a private directory beside the target. */
+export interface Staging {
+  /** `name` is independent of the target's, which may be 255 bytes long. */
+  create(targetKey: string): Promise<{ readonly dir: string; readonly file: string }>
+  /** Removes what a killed process left behind. */
+  sweep(): void
+  close(): void
+}
+
+/**
+ * `journalDir` lists, per process, the directories in which it staged files; the next start cleans up after the
+ * processes that are gone. Without it a killed process leaves its staging directory.
+ */
+export function createStaging(owner: Owner, journalDir: string | undefined, io: Syscalls): Staging {
+  const journal = journalDir === undefined ? undefined : join(journalDir, owner.token)
+  const noted = new Set<string>()
+  let count = 0
+
+  function note(parent: string): void {
+    if (journal === undefined || noted.has(parent)) return
+    if (noted.size === 0) {
+      mkdirSync(dirname(journal), { recursive: true, mode: 0o700 })
+      appendFileSync(journal, owner.text, { mode: 0o600 })
+    }
+    noted.add(parent)
+    appendFileSync(journal, `${JSON.stringify(parent)}\n`)
+  }
+
+  return {
+    async create(targetKey) {
+      const parent = dirname(targetKey)
+      note(parent)
+      const dir = join(parent, `${stagingPrefix(owner)}${count++}.tmpdir`)
+      await io.mkdir(dir, { mode: 0o700 })
+      return { dir, file: join(dir, 'data') }
+    },
+    sweep() {
+      if (journalDir === undefined) return
+      for (const name of entries(journalDir)) {
+        if (name !== owner.token) sweepAfter(join(journalDir, name))
+      }
+    },
+    close() {
+      if (journal !== undefined && noted.size > 0) unlinkSync(journal)
+    },
+  }
+}
+
+function stagingPrefix(owner: Owner): string {
+  return `.dsh-${owner.token}-`
+}
+
+function sweepAfter(journal: string): void {
+  let text: string
+  try {
+    text = readFileSync(journal, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return
+    throw error
+  }
+  const owner = parseOwner(text)
+  if (owner !== undefined && isAlive(owner)) return
+  if (owner !== undefined)
+    for (const line of text.split('\n').slice(1)) {
+      const parent = parentOf(line)
+      if (parent === undefined) continue
+      for (const name of entries(parent)) {
+        if (name.startsWith(stagingPrefix(owner)) && name.endsWith('.tmpdir'))
+          rmSync(join(parent, name), { recursive: true, force: true })
+      }
+    }
+  rmSync(journal, { force: true })
+}
+
+/** A line that the kill cut short is no directory. */
+function parentOf(line: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function entries(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch {
+    // Gone, or not ours to read: nothing to clean there.
+    return []
+  }
+}

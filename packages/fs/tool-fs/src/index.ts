@@ -1,0 +1,88 @@
+import type { Agent } from '@dsh/agent'
+import { type Context, notify, scopeTarget } from '@dsh/cordis'
+import type {} from '@dsh/fs'
+import type {} from '@dsh/sandbox'
+import type {} from '@dsh/system-prompt'
+import type { ToolExecution } from '@dsh/tools'
+import type {} from '@dsh/user-approval'
+import * as z from 'zod'
+import type { FileToolDeps } from './deps.ts'
+import { editTool } from './edit.ts'
+import { readTool } from './read.ts'
+import { callPolicy, escalationFields } from './sandbox.ts'
+import { editGuidance, readGuidance, writeGuidance } from './texts.ts'
+import { writeTool } from './write.ts'
+
+export const name = 'tool-fs'
+export const inject = ['tools', 'fs', 'systemPrompt']
+
+const cap = (key: string, value: number) =>
+  z
+    .number()
+    .refine((given) => Number.isSafeInteger(given) && given > 0, `tool-fs: ${key} must be a positive integer`)
+    .default(value)
+
+export const Config = z.object({
+  read: z.boolean().default(true),
+  readImage: z.boolean().default(true),
+  write: z.boolean().default(true),
+  edit: z.boolean().default(true),
+  applyPatch: z.boolean().default(false),
+  /** Default and maximum lines of one read. */
+  readLimit: cap('readLimit', 2000),
+  /** Characters kept per line. */
+  readMaxLineLength: cap('readMaxLineLength', 2000),
+  /** Bytes of shown text per read. */
+  readMaxBytes: cap('readMaxBytes', 51_200),
+  /** Files from here on are streamed. */
+  readStreamMinSize: cap('readStreamMinSize', 10 * 1024 * 1024),
+  /** Further lines of advice behind the first line of a result or an error. */
+  hints: z.boolean().default(true),
+})
+export type Config = z.infer<typeof Config>
+
+export async function apply(ctx: Context, config: Config): Promise<void> {
+  const { fs, tools } = ctx
+  if (fs.sandboxMode !== undefined && ctx.get('sandboxPolicy') === undefined)
+    throw new Error('tool-fs: the mounted filesystem confines but ctx.sandboxPolicy is missing')
+  const deps = depsOf(ctx, config)
+  const escalation = escalationFields(fs)
+  const visible = (tool: string, agent: Agent) => tools.get(tool, agent) !== undefined
+  const guide = (tool: string, order: number, text: (agent: Agent) => string) =>
+    ctx.systemPrompt.section({
+      name: `tool-fs/${tool}`,
+      order,
+      literal: true,
+      text: (agent) => (visible(tool, agent) ? text(agent) : undefined),
+    })
+
+  if (config.read) {
+    tools.register(readTool(deps, config))
+    guide('read', 100, () => readGuidance)
+  }
+  if (config.write) {
+    tools.register(writeTool(deps, escalation))
+    guide('write', 101, (agent) => writeGuidance(visible('edit', agent)))
+  }
+  if (config.edit) {
+    tools.register(editTool(deps, escalation))
+    guide('edit', 102, () => editGuidance)
+  }
+}
+
+function depsOf(ctx: Context, config: Config): FileToolDeps {
+  const { fs } = ctx
+  const audience = (exec: ToolExecution) => scopeTarget(exec.agent ?? exec)
+  return {
+    fs,
+    hints: config.hints,
+    writeIntent: (target, exec) =>
+      ctx.waterfall(audience(exec) as never, 'fs/write-intent', target, exec, () => undefined),
+    editIntent: (target, exec) =>
+      ctx.waterfall(audience(exec) as never, 'fs/edit-intent', target, exec, () => undefined),
+    observed: (target, observation, exec) => notify(ctx, audience(exec), 'fs/observed', target, observation, exec),
+    policyFor: (args, exec, path) =>
+      callPolicy(args, exec, path, { fs, policies: ctx.get('sandboxPolicy'), approval: ctx.get('approval') }),
+    changed: async () => {},
+  }
+}
