@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { canonicalBundle, nearestText } from '@dsh/compose'
+import { canonicalBundle, suggestion } from '@dsh/compose'
 import { DshError, errorText } from '@dsh/core'
 import { bundlesDir, profileTemplatesDir } from './paths.ts'
 
@@ -47,7 +47,7 @@ export function readProfile(home: string, name: string): Profile {
   if (fromTemplate && !existsSync(template)) {
     const known = [...templateNames(), ...profileNames(home)]
     throw profileError(
-      `profile "${name}" does not exist${nearestText(name, known)}; create it with 'dsh plugin --profile ${name} add <package>'`,
+      `profile "${name}" does not exist${suggestion(name, known)}; create it with 'dsh plugin --profile ${name} add <package>'`,
     )
   }
   return { name, dir, bundles: readBundles(fromTemplate ? template : own), fromTemplate }

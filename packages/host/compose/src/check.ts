@@ -4,7 +4,7 @@ import { type RowNode, type Say, walkRows } from './row.ts'
 
 /** What only shows once the layers are together. Boot and dump ask the same question. */
 export function checkComposition(composition: Composition): void {
-  const problems: Problem[] = []
+  const problems: Problem[] = [...composition.problems]
   const first = new Map<string, RowNode>()
   for (const row of walkRows(composition.rows)) {
     const other = first.get(row.id)

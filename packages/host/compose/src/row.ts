@@ -2,7 +2,7 @@
 export interface Say {
   /** Index into the layer list. */
   readonly layer: number
-  readonly line: number | undefined
+  readonly line?: number
 }
 
 export interface RowNode {

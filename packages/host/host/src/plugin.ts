@@ -18,6 +18,8 @@ export interface StandardSchema {
 type SchemaResult = { readonly value?: unknown; readonly issues?: readonly SchemaIssue[] | undefined }
 type SchemaIssue = { readonly message: string; readonly path?: readonly unknown[] | undefined }
 
+type Entry = (...args: any[]) => unknown
+
 /** Reads a module namespace: `default` wins over named exports, and may itself be a namespace. */
 export function rowPlugin(module: unknown): RowPlugin {
   let exported = defaultOf(module)
@@ -31,14 +33,19 @@ export function rowPlugin(module: unknown): RowPlugin {
   }
   const meta = exported as Record<string, unknown>
   const name = typeof meta['name'] === 'string' && meta['name'] !== 'apply' ? meta['name'] : undefined
-  return { name, inject: injectOf(meta['inject']), Config: schemaOf(meta['Config']), start: starter(exported, entry) }
+  return {
+    name,
+    inject: injectOf(meta['inject']),
+    Config: schemaOf(meta['Config']),
+    start: starter(exported, entry as Entry),
+  }
 }
 
 /**
  * An entry point is called, never constructed, unless it is written as a class: cordis would `new` every plain
  * function declaration, and lose the disposer or promise that it returns.
  */
-function starter(exported: unknown, entry: Function): RowPlugin['start'] {
+function starter(exported: unknown, entry: Entry): RowPlugin['start'] {
   if (isClass(entry)) {
     return async (ctx, config) => {
       await ctx.plugin(entry as never, config as never)
@@ -47,7 +54,7 @@ function starter(exported: unknown, entry: Function): RowPlugin['start'] {
   return (ctx, config) => Reflect.apply(entry, exported === entry ? undefined : exported, [ctx, config])
 }
 
-function isClass(entry: Function): boolean {
+function isClass(entry: Entry): boolean {
   return isConstructor(entry) && /^class\b/.test(Function.prototype.toString.call(entry))
 }
 
