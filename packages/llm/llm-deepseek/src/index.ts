@@ -1,0 +1,55 @@
+import type { Context } from '@dsh/cordis'
+import type { ImageBlock } from '@dsh/llm'
+import pkg from '../package.json' with { type: 'json' }
+import { createAdapter } from './adapter.ts'
+import { Config } from './config.ts'
+import { createProxyTransport, proxiesFrom, usesProxy } from './proxy.ts'
+import { createDirectTransport, type Transport, trustedCertificates } from './transport.ts'
+
+export const name = 'llm-deepseek'
+export const inject = ['llm']
+export { Config }
+
+const OFFICIAL_URL = 'https://api.deepseek.com'
+const OFFICIAL_ROUTE = 'deepseek-official'
+
+export async function apply(ctx: Context, config: Config): Promise<void> {
+  const fromEnvironment = (variable: string): string | undefined => {
+    const launch = ctx.get('launchEnvironment')
+    return (launch === undefined ? process.env[variable] : launch.get(variable)) || undefined
+  }
+  const inherited = config.route === OFFICIAL_ROUTE ? fromEnvironment('DEEPSEEK_BASE_URL') : undefined
+  const baseURL = (config.baseURL ?? inherited ?? OFFICIAL_URL).replace(/\/+$/, '')
+
+  const proxies = proxiesFrom(process.env)
+  const open: Transport[] = []
+  let transport: Promise<Transport> | undefined
+  const connect = async (url: URL): Promise<Transport> => {
+    const ca = trustedCertificates(config.caFile, process.env)
+    const made = usesProxy(url, proxies) ? await createProxyTransport(proxies, ca) : createDirectTransport(ca)
+    open.push(made)
+    return made
+  }
+  ctx.effect(() => () => {
+    for (const made of open) made.close()
+  })
+
+  ctx.llm.register(
+    createAdapter({
+      config,
+      baseURL,
+      userAgent: `dsh/${pkg.version}`,
+      key: async (reference) => {
+        const credentials = ctx.get('credentials')
+        return credentials === undefined ? fromEnvironment(reference) : credentials.resolve(reference)
+      },
+      image: (block) => dataUrl(ctx, block),
+      transport: (url) => (transport ??= connect(url)),
+    }),
+  )
+}
+
+async function dataUrl(ctx: Context, block: ImageBlock): Promise<string> {
+  const bytes = await ctx.get('attachments').read(block.attachment)
+  return `data:${block.attachment.mediaType};base64,${Buffer.from(bytes).toString('base64')}`
+}
