@@ -1,5 +1,5 @@
-// Bundles the command: one small entry, a chunk per lazy import, and beside them everything that is no code.
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+// Bundles the command: one small entry, a chunk per row and per lazy import, and beside them everything that is no code.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -8,9 +8,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const cli = join(root, 'packages/host/cli')
 const dist = join(cli, 'dist')
 
+// Rows are entries of their own, so that a stack names them.
+const names = [...readFileSync(join(cli, 'src/builtins.ts'), 'utf8').matchAll(/import\('(@dsh\/[^']+)'\)/g)]
+const rows = names.map(([, name]) => ({ in: name, out: `rows/${name.slice('@dsh/'.length)}` }))
+
 const result = await build({
   absWorkingDir: root,
-  entryPoints: [join(cli, 'src/main.ts')],
+  entryPoints: [{ in: join(cli, 'src/main.ts'), out: 'main' }, ...rows],
   outdir: dist,
   write: false,
   bundle: true,
@@ -18,7 +22,6 @@ const result = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  entryNames: '[name]',
   chunkNames: '[name]-[hash]',
   minifySyntax: true,
   minifyWhitespace: true,
@@ -30,7 +33,7 @@ const result = await build({
   logLevel: 'warning',
 })
 
-// The new files go in first and the old ones out last, so that a program that starts meanwhile finds its chunks.
+// Chunks of earlier builds stay for ten minutes: a program that is running may still ask for one.
 const written = new Set()
 for (const file of result.outputFiles) {
   mkdirSync(dirname(file.path), { recursive: true })
@@ -39,7 +42,8 @@ for (const file of result.outputFiles) {
 }
 for (const name of readdirSync(dist)) {
   const file = join(dist, name)
-  if (name.endsWith('.js') && !written.has(file)) rmSync(file)
+  const old = () => Date.now() - statSync(file).mtimeMs > 600_000
+  if (name.endsWith('.js') && !written.has(file) && old()) rmSync(file)
 }
 
 const assets = join(dist, 'assets')

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { BootError, boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
+import { boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
 import { type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
 import { launchEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
 import { composeProfile } from './layers.ts'
-import { moduleLoader } from './load-module.ts'
+import { moduleLoader, stackMark } from './load-module.ts'
 import { initialiseProfile, readProfile, templateNames } from './profile.ts'
 
 /** Runs a profile until something asks to exit; gives the exit code. */
@@ -30,6 +30,7 @@ export async function launch(request: LaunchRequest): Promise<number> {
     composition,
     load: moduleLoader(profile.dir),
     provides: (row) => builtins[row]?.provides ?? [],
+    stackMark,
     args: request.args,
     environment: launchEnvironment(),
     homePath: (...segments) => join(home, ...segments),
@@ -37,7 +38,13 @@ export async function launch(request: LaunchRequest): Promise<number> {
     stderr,
     exit: (code) => process.exit(code),
   })
-  return host.shutdown.done
+  return finish(await host.shutdown.done)
+}
+
+/** Node ends by itself when nothing is open any more; a handle that some row left open gets a second. */
+function finish(code: number): number {
+  setTimeout(() => process.exit(code), 1000).unref()
+  return code
 }
 
 /** The profile of a bare `dsh`. */
@@ -55,5 +62,3 @@ function logLevel(verbosity: LaunchRequest['verbosity']): LogLevel {
 function stderr(line: string): void {
   process.stderr.write(`${line}\n`)
 }
-
-export { BootError }

@@ -28,3 +28,11 @@ async function importAnchor(dir: string): Promise<{ load: (name: string) => Prom
   }
   return import(pathToFileURL(file).href)
 }
+
+/** What a stack frame of a row's code contains: its chunk, its file or its package directory. */
+export function stackMark(name: string): string | undefined {
+  if (Object.hasOwn(builtins, name)) return `/rows/${name.slice('@dsh/'.length)}.js:`
+  if (name.startsWith('file:') || isAbsolute(name)) return name
+  const pkg = /^(@[^/]+\/)?[^/]+/.exec(name)?.[0]
+  return pkg === undefined ? undefined : `/node_modules/${pkg}/`
+}

@@ -1,0 +1,22 @@
+import type { Context } from '@dsh/cordis'
+import type { BootOptions } from './boot.ts'
+import type { Shutdown } from './shutdown.ts'
+
+/** Provides what every row may know about its host; gives the function that lets the surfaces start. */
+export function provideFacts(
+  ctx: Context,
+  { args, environment, homePath }: Pick<BootOptions, 'args' | 'environment' | 'homePath'>,
+  shutdown: Shutdown,
+): () => void {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const frozen = Object.freeze([...args])
+  ctx.provide('cmdlineArgs', { get: () => frozen })
+  ctx.provide('appExit', (code: number) => shutdown.request(code))
+  ctx.provide('launchEnvironment', environment)
+  ctx.provide('dshHomePath', homePath)
+  ctx.provide('hostReady', { wait: () => opened })
+  return open
+}

@@ -1,0 +1,26 @@
+import { errorText, isDshError } from '@dsh/core'
+import type { MountedRow } from './mount.ts'
+
+/** A piece of text that a stack frame of this row's code contains; undefined when that is not known. */
+export type StackMark = (name: string) => string | undefined
+
+/** `row x (package): message` where the stack tells whose code failed, else just the message. */
+export function faultLine(error: unknown, rows: readonly MountedRow[], mark: StackMark): string {
+  const text = errorText(error)
+  const message = isDshError(error) ? `${error.code}: ${text}` : text
+  const row = rowOf(error, rows, mark)
+  return row === undefined ? message : `row ${row.row.id} (${row.row.name}): ${message}`
+}
+
+/** The row whose code is nearest to the throw. */
+function rowOf(error: unknown, rows: readonly MountedRow[], mark: StackMark): MountedRow | undefined {
+  const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : []
+  for (const frame of frames) {
+    const row = rows.find((candidate) => {
+      const fragment = mark(candidate.row.name)
+      return fragment !== undefined && frame.includes(fragment)
+    })
+    if (row !== undefined) return row
+  }
+  return undefined
+}
