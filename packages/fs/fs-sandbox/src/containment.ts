@@ -1,34 +1,45 @@
-import { realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { type FsTarget, fsError, fsErrors } from '@dsh/fs'
-import { containsPath } from '@dsh/fs-local'
-import type { SandboxPolicy } from '@dsh/sandbox'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { accessAt, areasOf, canonical, isWithin, type SandboxPolicy } from '@dsh/sandbox'
 
-/** Directories whose files may change, canonical. None in read-only mode. */
-export function writableRoots(policy: SandboxPolicy): readonly string[] {
-  if (policy.mode === 'read-only') return []
-  return [...new Set([policy.workspaceRoot, '/tmp', tmpdir()].map(canonical))]
+/** Whether the policy lets the file with this canonical path change. */
+export function mayWrite(key: string, policy: SandboxPolicy): boolean {
+  if (policy.mode === 'danger-full-access') return true
+  const areas = areasOf(rooted(policy))
+  if (accessAt(areas, key) === 'write') return true
+  // The same directory may have a second name (a bind mount, letter case): judge the file under the root's own.
+  const roots = areas.filter((area) => area.access === 'write').map((area) => area.path)
+  return roots.some((root) => {
+    const alias = renamedBelow(root, key)
+    return alias !== undefined && accessAt(areas, alias) === 'write'
+  })
 }
 
-/** Throws unless the policy lets this file change. `target` must have been resolved just now. */
-export function requireWritable(target: FsTarget, policy: SandboxPolicy): void {
-  if (policy.mode === 'danger-full-access') return
-  if (writableRoots(policy).some((root) => containsPath(root, target.targetKey))) return
-  throw denied(target, policy)
+/** Whether tools may read it at all. Only what is listed is hidden. */
+export function isHidden(key: string, policy: SandboxPolicy): boolean {
+  return (policy.hiddenPaths ?? []).some((hidden) => isWithin(hidden, key))
 }
 
-export function denied(target: FsTarget, policy: SandboxPolicy): Error {
-  return fsError(
-    fsErrors.sandboxDenied,
-    `cannot write "${target.displayPath}": file access denied under ${policy.mode} mode`,
-  )
+/** A root that is a link by now is judged where it leads. */
+function rooted(policy: SandboxPolicy): SandboxPolicy {
+  return { ...policy, workspaceRoot: canonical(policy.workspaceRoot) }
 }
 
-/** A root that does not resolve keeps its spelling. */
-function canonical(path: string): string {
+/** `key` spelled below `root`, when one of its ancestors is that very directory under another name. */
+function renamedBelow(root: string, key: string): string | undefined {
+  const wanted = identity(root)
+  if (wanted === undefined) return undefined
+  for (let at = key; ; at = dirname(at)) {
+    if (identity(at) === wanted) return root + key.slice(at.length)
+    if (dirname(at) === at) return undefined
+  }
+}
+
+function identity(path: string): string | undefined {
   try {
-    return realpathSync.native(path)
+    const stat = statSync(path, { bigint: true })
+    return `${stat.dev}:${stat.ino}`
   } catch {
-    return path
+    return undefined
   }
 }

@@ -1,25 +1,45 @@
-import type { FsService, FsTarget } from '@dsh/fs'
+import { type FsService, type FsTarget, fsError, fsErrors } from '@dsh/fs'
 import type { LocalFs } from '@dsh/fs-local'
 import type { SandboxPolicy, SandboxPolicyService } from '@dsh/sandbox'
-import { requireWritable } from './containment.ts'
+import { isHidden, mayWrite } from './containment.ts'
 
 /**
- * The same backend, with every mutation behind the policy: the name is resolved anew and judged, and the mutation
- * runs on that fresh target, never on the one that was resolved before. Reads pass.
+ * The same backend behind the policy. For a mutation the name is resolved anew and judged, and the mutation runs on
+ * that fresh target, never on the one that was resolved before. Reads pass, save of what the policy hides.
  */
 export function fenced(inner: LocalFs, policies: SandboxPolicyService): FsService {
   async function admit(target: FsTarget, policy: SandboxPolicy | undefined, signal?: AbortSignal): Promise<FsTarget> {
     const effective = policy ?? policies.resolve()
     if (effective.mode === 'danger-full-access') return target
     const fresh = await inner.resolve(target.displayPath, { signal, verb: 'write' })
-    requireWritable(fresh, effective)
+    if (!mayWrite(fresh.targetKey, effective)) throw writeDenied(target, effective)
     return fresh
+  }
+
+  function look(target: FsTarget, verb: string): void {
+    if (isHidden(target.targetKey, policies.resolve())) throw readDenied(target, verb)
   }
 
   return {
     ...inner,
     get sandboxMode() {
       return policies.defaultMode
+    },
+    async readText(target, signal) {
+      look(target, 'read')
+      return await inner.readText(target, signal)
+    },
+    async *streamText(target, signal) {
+      look(target, 'read')
+      yield* inner.streamText(target, signal)
+    },
+    async readBytes(target, signal, maxBytes) {
+      look(target, 'read')
+      return await inner.readBytes(target, signal, maxBytes)
+    },
+    async listDir(target, signal) {
+      look(target, 'list')
+      return await inner.listDir(target, signal)
     },
     async writeText(target, content, expected, signal, policy) {
       return await inner.writeText(await admit(target, policy, signal), content, expected, signal)
@@ -39,4 +59,15 @@ export function fenced(inner: LocalFs, policies: SandboxPolicyService): FsServic
       return await inner.moveFile(from, to, chunks, expected, signal, undefined, label)
     },
   }
+}
+
+function writeDenied(target: FsTarget, policy: SandboxPolicy): Error {
+  return fsError(
+    fsErrors.sandboxDenied,
+    `cannot write "${target.displayPath}": file access denied under ${policy.mode} mode`,
+  )
+}
+
+function readDenied(target: FsTarget, verb: string): Error {
+  return fsError(fsErrors.permissionDenied, `cannot ${verb} "${target.displayPath}": permission denied`)
 }
