@@ -5,7 +5,7 @@ import { accessAt, areasOf, canonical, isWithin, type SandboxPolicy } from '@dsh
 /** Whether the policy lets the file with this canonical path change. */
 export function mayWrite(key: string, policy: SandboxPolicy): boolean {
   if (policy.mode === 'danger-full-access') return true
-  const areas = areasOf(rooted(policy))
+  const areas = areasOf(policy)
   if (accessAt(areas, key) === 'write') return true
   // The same directory may have a second name (a bind mount, letter case): judge the file under the root's own.
   const roots = areas.filter((area) => area.access === 'write').map((area) => area.path)
@@ -20,13 +20,12 @@ export function isHidden(key: string, policy: SandboxPolicy): boolean {
   return (policy.hiddenPaths ?? []).some((hidden) => isWithin(hidden, key))
 }
 
-/** A root that is a link by now is judged where it leads. */
-function rooted(policy: SandboxPolicy): SandboxPolicy {
-  return { ...policy, workspaceRoot: canonical(policy.workspaceRoot) }
-}
-
-/** `key` spelled below `root`, when one of its ancestors is that very directory under another name. */
+/**
+ * `key` spelled below `root`, when one of its ancestors is that very directory under another name. A root that has
+ * become a link since it was found, or lies behind one, has no second name: it would be followed out.
+ */
 function renamedBelow(root: string, key: string): string | undefined {
+  if (canonical(root) !== root) return undefined
   const wanted = identity(root)
   if (wanted === undefined) return undefined
   for (let at = key; ; at = dirname(at)) {

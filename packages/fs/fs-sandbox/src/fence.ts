@@ -1,4 +1,4 @@
-import { type FsService, type FsTarget, fsError, fsErrors } from '@dsh/fs'
+import { type FsService, type FsTarget, fsError, fsErrors, throwIfAborted } from '@dsh/fs'
 import type { LocalFs } from '@dsh/fs-local'
 import type { SandboxPolicy, SandboxPolicyService } from '@dsh/sandbox'
 import { isHidden, mayWrite } from './containment.ts'
@@ -8,10 +8,16 @@ import { isHidden, mayWrite } from './containment.ts'
  * that fresh target, never on the one that was resolved before. Reads pass, save of what the policy hides.
  */
 export function fenced(inner: LocalFs, policies: SandboxPolicyService): FsService {
-  async function admit(target: FsTarget, policy: SandboxPolicy | undefined, signal?: AbortSignal): Promise<FsTarget> {
+  async function admit(
+    target: FsTarget,
+    policy: SandboxPolicy | undefined,
+    verb: string,
+    signal?: AbortSignal,
+  ): Promise<FsTarget> {
+    throwIfAborted(signal, verb)
     const effective = policy ?? policies.resolve()
     if (effective.mode === 'danger-full-access') return target
-    const fresh = await inner.resolve(target.displayPath, { signal, verb: 'write' })
+    const fresh = await inner.resolve(target.displayPath, { verb })
     if (!mayWrite(fresh.targetKey, effective)) throw writeDenied(target, effective)
     return fresh
   }
@@ -42,20 +48,27 @@ export function fenced(inner: LocalFs, policies: SandboxPolicyService): FsServic
       return await inner.listDir(target, signal)
     },
     async writeText(target, content, expected, signal, policy) {
-      return await inner.writeText(await admit(target, policy, signal), content, expected, signal)
+      return await inner.writeText(await admit(target, policy, 'write', signal), content, expected, signal)
     },
     async editText(target, edit, expected, signal, policy) {
-      return await inner.editText(await admit(target, policy, signal), edit, expected, signal)
+      return await inner.editText(await admit(target, policy, 'edit', signal), edit, expected, signal)
     },
     async patchText(target, chunks, expected, signal, policy, label) {
-      return await inner.patchText(await admit(target, policy, signal), chunks, expected, signal, undefined, label)
+      return await inner.patchText(
+        await admit(target, policy, 'update', signal),
+        chunks,
+        expected,
+        signal,
+        undefined,
+        label,
+      )
     },
     async deleteFile(target, expected, signal, policy) {
-      return await inner.deleteFile(await admit(target, policy, signal), expected, signal)
+      return await inner.deleteFile(await admit(target, policy, 'delete', signal), expected, signal)
     },
     async moveFile(source, destination, chunks, expected, signal, policy, label) {
-      const from = await admit(source, policy, signal)
-      const to = await admit(destination, policy, signal)
+      const from = await admit(source, policy, 'move', signal)
+      const to = await admit(destination, policy, 'write', signal)
       return await inner.moveFile(from, to, chunks, expected, signal, undefined, label)
     },
   }

@@ -98,6 +98,18 @@ describe('the fence', () => {
     expect(readOnly.sandboxMode).toBe('read-only')
   })
 
+  it('does not follow a root that was renamed away and replaced by a link', async () => {
+    const far = join(outside, 'w')
+    nodeFs.mkdirSync(far)
+    nodeFs.mkdirSync(join(top, 'p/w'), { recursive: true })
+    const moved = fenced(createLocalFs(), policiesOf('workspace-write', join(top, 'p/w')))
+    nodeFs.renameSync(join(top, 'p'), join(top, 'q'))
+    nodeFs.symlinkSync(outside, join(top, 'p'))
+    const target = await moved.resolve('n.txt', { cwd: join(top, 'p/w') })
+    await expect(moved.writeText(target, 'x')).rejects.toMatchObject(denied)
+    expect(nodeFs.readdirSync(far)).toEqual([])
+  })
+
   it('lets reads pass everywhere but where the policy hides', async () => {
     const hiding = fenced(createLocalFs(), policiesOf('workspace-write', root, { hiddenPaths: [outside] }))
     const target = await hiding.resolve(join(outside, 'o.txt'))
