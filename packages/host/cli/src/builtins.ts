@@ -23,7 +23,10 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/bash-sandbox': { load: () => import('@dsh/bash-sandbox'), provides: ['shell'] },
   '@dsh/shell-env': { load: () => import('@dsh/shell-env'), provides: ['shellEnv'] },
   '@dsh/tool-bash': { load: () => import('@dsh/tool-bash') },
+  '@dsh/jobs-local': { load: () => import('@dsh/jobs-local'), provides: ['jobs'] },
+  '@dsh/tool-jobs': { load: () => import('@dsh/tool-jobs') },
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },
   '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
+  '@dsh/replay/driver': { load: () => import('@dsh/replay/driver') },
 }

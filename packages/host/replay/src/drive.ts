@@ -7,6 +7,7 @@ import { catalogueOf, permissionModeOf, routeOf } from './catalogue.ts'
 import { replayPatch } from './composition.ts'
 import type { DriverLine } from './driver.ts'
 import type { Fixture } from './fixture.ts'
+import { overrideOf } from './replies.ts'
 import { type Scratch, scratchEnv } from './scratch.ts'
 import { scriptFor, scriptOfProcess, scriptText } from './script.ts'
 import { processesOf } from './steps.ts'
@@ -97,11 +98,7 @@ async function writeScripts(fixture: Fixture, scratch: Scratch, index: number, p
       return file
     }),
   )
-  const override = fixture.override === undefined || index > 0 ? undefined : path.join(scratch.root, 'override.json')
-  if (override !== undefined) {
-    const text = await readFile(fixture.override as string, 'utf8')
-    await writeFile(override, text.replaceAll('{{cwd}}', scratch.workspace))
-  }
+  const override = await writeOverride(fixture, scratch, index)
   return {
     file: scratch.script,
     ...(childFiles.length === 0 ? {} : { childFiles }),
@@ -109,6 +106,20 @@ async function writeScripts(fixture: Fixture, scratch: Scratch, index: number, p
     ...(paceMs === undefined ? {} : { paceMs }),
     providers: catalogueOf(fixture.transcript),
   }
+}
+
+/** The fixture's own override file for the first process, or the words of `script.json` for each. */
+async function writeOverride(fixture: Fixture, scratch: Scratch, index: number): Promise<string | undefined> {
+  const text =
+    fixture.script !== undefined
+      ? JSON.stringify(overrideOf(fixture.script, index))
+      : fixture.override !== undefined && index === 0
+        ? await readFile(fixture.override, 'utf8')
+        : undefined
+  if (text === undefined) return undefined
+  const file = path.join(scratch.root, 'override.json')
+  await writeFile(file, text.replaceAll('{{cwd}}', scratch.workspace))
+  return file
 }
 
 interface FollowOptions {

@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { DshError, errorText, type JsonObject } from '@dsh/core'
+import { DshError, errorText } from '@dsh/core'
 import * as z from 'zod'
+import { type ScriptEntry, scriptSchema } from './replies.ts'
 import { type Step, stepsOfLog, stepsSchema } from './steps.ts'
 import { parseTranscript, type Transcript } from './transcript.ts'
 
@@ -35,6 +36,8 @@ export interface Fixture {
   readonly input: FixtureInput
   readonly steps: readonly Step[]
   readonly override: string | undefined
+  /** Words that a person wrote; they take the place of the log's. */
+  readonly script: readonly ScriptEntry[] | undefined
   readonly patch: string | undefined
   /** The files the session starts with; undefined = an empty directory. */
   readonly workspace: string | undefined
@@ -50,13 +53,13 @@ export async function readFixture(target: string, options: { readonly workspace?
   const dir = path.resolve(target)
   const names = new Set(await readdir(dir))
   const file = path.join(dir, 'session.jsonl')
-  if (!names.has('session.jsonl')) {
+  if (!names.has('session.jsonl') && !names.has('script.json')) {
     const stored = await storedLog(dir)
-    throw usage(stored ?? `${target} is no fixture: it has no session.jsonl`)
+    throw usage(stored ?? `${target} is no fixture: it has neither session.jsonl nor script.json`)
   }
   const there = (name: string) => (names.has(name) ? path.join(dir, name) : undefined)
-  const input = await readInput(there('input.json'))
-  const transcript = await readLog(file)
+  const input = (await readJson(there('input.json'), inputSchema)) ?? {}
+  const transcript = names.has('session.jsonl') ? await readLog(file) : { header: {}, events: [] }
   return {
     name: path.basename(dir),
     dir,
@@ -71,6 +74,7 @@ export async function readFixture(target: string, options: { readonly workspace?
     input,
     steps: input.steps ?? stepsOfLog(transcript),
     override: there('replay.override.json'),
+    script: await readJson(there('script.json'), scriptSchema),
     patch: there('patch.yml'),
     workspace: options.workspace ?? there('workspace'),
     workspaceExpected: there('workspace.expected'),
@@ -89,6 +93,7 @@ async function bareLog(target: string, workspace: string | undefined): Promise<F
     input: {},
     steps: stepsOfLog(transcript),
     override: undefined,
+    script: undefined,
     patch: undefined,
     workspace,
     workspaceExpected: undefined,
@@ -103,18 +108,18 @@ async function readLog(file: string): Promise<Transcript> {
   }
 }
 
-async function readInput(file: string | undefined): Promise<FixtureInput> {
-  if (file === undefined) return {}
+async function readJson<T>(file: string | undefined, schema: z.ZodType<T>): Promise<T | undefined> {
+  if (file === undefined) return undefined
   let value: unknown
   try {
     value = JSON.parse(await readFile(file, 'utf8'))
   } catch (error) {
     throw usage(`${file}: ${errorText(error)}`)
   }
-  const parsed = inputSchema.safeParse(value)
+  const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw usage(`${file}: ${issue?.path.join('.') || 'input'}: ${issue?.message}`)
+  throw usage(`${file}: ${issue?.path.join('.') || 'the whole'}: ${issue?.message}`)
 }
 
 /** `session.1.jsonl`, `session.2.jsonl`, …: numbered without a gap. */
@@ -136,11 +141,6 @@ async function storedLog(dir: string): Promise<string | undefined> {
   const names = await readdir(dir)
   const log = names.find((name) => name.endsWith('session.jsonl.zstd'))
   return log === undefined ? undefined : `${dir} holds a compressed log; export it first: dsh sessions export --fixture`
-}
-
-export function headerField(transcript: Transcript, key: string): string | undefined {
-  const value = (transcript.header as JsonObject)[key]
-  return typeof value === 'string' ? value : undefined
 }
 
 export function usage(message: string): DshError {

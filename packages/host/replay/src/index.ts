@@ -7,6 +7,7 @@ export { type NormaliseRule, normalise, textNormaliser, type Volatile } from './
 export { readableLines } from './readable.ts'
 export { fixtureLog, pinTexts, writeFixture, writeTree } from './refresh.ts'
 export { compareLogs, type Finding, type Outcome, replayFixture } from './replay.ts'
+export { chunksOf, type Reply, type ScriptedCall } from './replies.ts'
 export { outcomeText, reportJson, reportJunit, type Summary, summaryOf } from './report.ts'
 export { requestDrift, requestsOf } from './requests.ts'
 export { makeScratch, type Scratch } from './scratch.ts'

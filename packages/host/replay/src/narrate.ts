@@ -66,7 +66,7 @@ function callLine(name: string, raw: string): string {
     return `${name} ${raw}`
   }
   if (typeof args['command'] === 'string') return `$ ${args['command']}`
-  const subject = args['path'] ?? args['file_path'] ?? args['pattern']
+  const subject = args['file_path'] ?? args['path'] ?? args['pattern']
   return typeof subject === 'string' ? `${name} ${subject}` : `${name} ${JSON.stringify(args)}`
 }
 
