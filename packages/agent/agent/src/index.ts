@@ -1,8 +1,13 @@
+import type { Context } from '@dsh/cordis'
 import type { LlmCallConfig, LlmFailure, UserMessage } from '@dsh/llm'
 import type { InboxTarget } from '@dsh/session'
+import { Agents } from './registry.ts'
 import type { Agent, AgentsService, PreStep, PreStepDecision, RequestError } from './types.ts'
 
+export { type AgentErrorCode, agentError, agentErrors } from './errors.ts'
+export { Inbox, type InboxListener } from './inbox.ts'
 export type * from './types.ts'
+export { pluginMessage, userMessage } from './user-message.ts'
 
 declare module '@dsh/cordis' {
   interface Context {
@@ -29,4 +34,10 @@ declare module '@dsh/cordis' {
     'agent/turn-stopping'(agent: Agent, turn: number): Promise<void> | void
     'agent/error'(agent: Agent, failure: LlmFailure): void
   }
+}
+
+export const name = 'agent'
+
+export async function apply(ctx: Context): Promise<void> {
+  new Agents(ctx)
 }

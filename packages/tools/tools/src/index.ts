@@ -1,6 +1,11 @@
+import type { Context } from '@dsh/cordis'
+import { Tools } from './registry.ts'
 import type { PostExecuteDecision, PreExecuteDecision, ToolExecution, ToolResult, ToolsService } from './types.ts'
 
+export { aborted, abortedBeforeDispatch, toolError, toolErrors } from './errors.ts'
+export { failedResult } from './results.ts'
 export type * from './types.ts'
+export { violations } from './validate.ts'
 
 declare module '@dsh/cordis' {
   interface Context {
@@ -21,4 +26,11 @@ declare module '@dsh/cordis' {
     'tools/result'(exec: ToolExecution, result: ToolResult): void
     'tools/change'(): void
   }
+}
+
+export const name = 'tools'
+export const inject = ['systemPrompt']
+
+export async function apply(ctx: Context): Promise<void> {
+  new Tools(ctx)
 }

@@ -54,7 +54,7 @@ export interface ToolDefinition<A = any, V = any> {
   readonly timeoutMs?: number
   /** Only exactly `true` lets the call overlap others. */
   readonly isConcurrencySafe?: (args: A) => boolean
-  /** Optional scalars given as `null` count as absent, unless the tool names an error for them itself. */
+  /** Optional scalars given as `null` count as absent; `false` when the tool names an error for them itself. */
   readonly nullIsAbsent?: boolean
 }
 
@@ -94,9 +94,12 @@ export interface ToolCallInput {
   readonly parent?: object
 }
 
-/** A call whose policy stages ran, in model order; `run` overlaps with others. */
+/** A call whose policy stages ran, in model order. */
 export interface AdmittedCall {
-  run(): Promise<ToolResult>
+  /** The execute wrappers and the body; overlaps with other calls. Never rejects. */
+  run(): Promise<void>
+  /** After `run`, again in model order: post-execute, finalize, the frozen result. Never rejects. */
+  finish(): Promise<ToolResult>
 }
 
 /** `ctx.tools` */
@@ -110,8 +113,8 @@ export interface ToolsService {
   /** Visible tools in stable order (code units of the name). */
   schemas(agent?: Agent): readonly ToolSchema[]
   executionMode(input: Pick<ToolCallInput, 'name' | 'arguments' | 'agent'>): 'parallel' | 'exclusive'
-  /** Pre-execute, approval and guards; then `run()` gives execute, post-execute, finalize. */
+  /** Pre-execute, approval and guards. Never rejects: what they refuse is the result. */
   admit(input: ToolCallInput): Promise<AdmittedCall>
-  /** `admit` and `run` in one. Never rejects: every failure is a result. */
+  /** `admit`, `run` and `finish` in one. Never rejects: every failure is a result. */
   execute(input: ToolCallInput): Promise<ToolResult>
 }
