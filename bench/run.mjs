@@ -1,0 +1,56 @@
+// `npm run bench [-- --rows NAME,NAME --runs N --json FILE --agent 'cmd {prompt}']`: every figure measured in one run,
+// the rows interleaved, medians with their spread, times also as a ratio to an empty node process.
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { makeReady } from '../scripts/ready.mjs'
+import { openBench } from './driver.mjs'
+import { facts, tableOf } from './table.mjs'
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string' },
+    runs: { type: 'string', default: '7' },
+    json: { type: 'string' },
+    agent: { type: 'string' },
+    list: { type: 'boolean' },
+  },
+})
+
+const rows = (await Promise.all(['startup', 'answer', 'steps'].map((file) => import(`./rows/${file}.mjs`)))).flatMap(
+  (module) => module.rows,
+)
+if (values.list) {
+  for (const row of rows) console.log(`${row.name.padEnd(28)} ${row.what}`)
+  process.exit(0)
+}
+const wanted = values.rows?.split(',')
+const unknown = wanted?.find((name) => !rows.some((row) => row.name === name))
+if (unknown !== undefined) {
+  console.error(`no row "${unknown}"; --list shows them`)
+  process.exit(2)
+}
+const chosen = rows.filter((row) => wanted === undefined || row.name === 'node' || wanted.includes(row.name))
+const runs = Number(values.runs)
+
+makeReady()
+const bench = await openBench({ agent: values.agent })
+const samples = new Map(chosen.map((row) => [row.name, []]))
+try {
+  // The first pass warms file caches and is thrown away.
+  for (let pass = 0; pass <= runs; pass++) {
+    for (const row of chosen) {
+      if (row.once && pass > 1) continue
+      const sample = await row.measure(bench)
+      if (pass > 0) samples.get(row.name).push(sample)
+    }
+    process.stderr.write(pass === 0 ? 'warm' : '.')
+  }
+  process.stderr.write('\n')
+} finally {
+  await bench.close()
+}
+
+console.log(facts())
+console.log(tableOf(chosen, samples))
+if (values.json !== undefined)
+  writeFileSync(values.json, `${JSON.stringify({ facts: facts(), samples: Object.fromEntries(samples) }, null, 1)}\n`)
