@@ -8,7 +8,10 @@ export interface Builtin {
 /** One line per row package, each its own chunk; a row that no composition mounts is never read. */
 export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/session': { load: () => import('@dsh/session'), provides: ['sessions'] },
-  '@dsh/session-persistence-jsonl': { load: () => import('@dsh/session-persistence-jsonl'), provides: ['sessionPersistence'] },
+  '@dsh/session-persistence-jsonl': {
+    load: () => import('@dsh/session-persistence-jsonl'),
+    provides: ['sessionPersistence'],
+  },
   '@dsh/agent': { load: () => import('@dsh/agent'), provides: ['agents'] },
   '@dsh/system-prompt': { load: () => import('@dsh/system-prompt'), provides: ['systemPrompt'] },
   '@dsh/llm': { load: () => import('@dsh/llm'), provides: ['llm'] },

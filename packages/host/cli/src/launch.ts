@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
 import { type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
-import { launchEnvironment } from './environment.ts'
+import { layerEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
 import { composeProfile } from './layers.ts'
 import { moduleLoader, stackMark } from './load-module.ts'
@@ -11,6 +11,7 @@ import { initialiseProfile, readProfile, templateNames } from './profile.ts'
 /** Runs a profile until something asks to exit; gives the exit code. */
 export async function launch(request: LaunchRequest): Promise<number> {
   const home = resolveHome()
+  const environment = layerEnvironment({ env: process.env, cwd: process.cwd(), home, warn: stderr })
   const name = request.profile ?? (request.print ? 'headless' : interactiveProfile())
   const profile = readProfile(home, name)
   const composition = composeProfile(profile, {
@@ -32,7 +33,7 @@ export async function launch(request: LaunchRequest): Promise<number> {
     provides: (row) => builtins[row]?.provides ?? [],
     stackMark,
     args: request.args,
-    environment: launchEnvironment(),
+    environment,
     homePath: (...segments) => join(home, ...segments),
     logLevel: logLevel(request.verbosity),
     stderr,

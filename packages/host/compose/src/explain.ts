@@ -9,7 +9,8 @@ export function explain(composition: Composition, id: string): string | undefine
   const row = [...walkRows(composition.rows)].find((candidate) => candidate.id === id)
   const says = composition.layers.flatMap((layer) => sayings(layer, id))
   if (row === undefined && says.length === 0) return undefined
-  const lines = [`${id}${row === undefined ? ' (removed)' : ` (${row.name})`}`]
+  const gone = says.some((say) => say.act.startsWith('inserts')) ? 'removed' : 'no layer inserts this row'
+  const lines = [`${id} (${row?.name ?? gone})`]
   for (const [i, say] of says.entries()) {
     const wins = i === says.length - 1 && says.length > 1 ? '  <- last word' : ''
     lines.push('', `${say.place}: ${say.act}${wins}`)

@@ -1,4 +1,4 @@
-import { type Composition, problemText, type RowNode } from '@dsh/compose'
+import type { Composition, RowNode } from '@dsh/compose'
 import { allMounted, type MountedRow, rowFault } from './mount.ts'
 
 /** Which services a package provides, as far as it is known without loading it. */
@@ -51,7 +51,6 @@ function layersOf(composition: Composition, row: RowNode): string {
 }
 
 /** A skipped patch as boot and dump print it. */
-export function skipText(skip: Composition['skips'][number]): string {
-  const problem = { file: skip.layer.file, message: skip.message }
-  return problemText(skip.line === undefined ? problem : { ...problem, line: skip.line })
+export function skipText({ layer, message, line }: Composition['skips'][number]): string {
+  return `[${layer.label}] ${message}${line === undefined ? '' : ` (line ${line})`}`
 }

@@ -13,7 +13,8 @@ export interface BootOptions {
   readonly composition: Composition
   readonly load: LoadModule
   readonly provides: Provides
-  readonly stackMark: StackMark
+  /** Default: no row is recognised in a stack. */
+  readonly stackMark?: StackMark
   readonly args: readonly string[]
   readonly environment: LaunchEnvironment
   /** A path below the home. */
@@ -82,7 +83,7 @@ function watchLateFaults(host: { rows: readonly MountedRow[]; shutdown: Shutdown
   const onFault = (error: unknown) => {
     if (!first) return
     first = false
-    options.stderr(`dsh: ${faultLine(error, [...allMounted(host.rows)], options.stackMark)}`)
+    options.stderr(`dsh: ${faultLine(error, [...allMounted(host.rows)], options.stackMark ?? (() => undefined))}`)
     if (process.env['DSH_DEBUG'] && error instanceof Error) options.stderr(error.stack ?? '')
     host.shutdown.request(1)
   }

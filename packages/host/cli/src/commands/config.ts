@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util'
+import { explain, unknownRowText } from '@dsh/compose'
+import { errorText } from '@dsh/core'
+import { UsageError } from '../argv.ts'
+import { defaultProfile } from '../dump.ts'
+import { resolveHome } from '../home.ts'
+import { composeProfile } from '../layers.ts'
+import { readProfile } from '../profile.ts'
+
+const usage = `Usage: dsh config explain <row> [--profile <name>] [--patch <path>]...
+
+Prints what each layer says about a row, lowest first, and what comes of it. Without --profile it explains what a bare
+dsh would run here. The rows themselves: dsh --dump-config.
+`
+
+/** `dsh config explain <row>` */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args)
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const [verb, id, ...extra] = positionals
+  if (verb !== 'explain') throw new UsageError('error: config knows one command: dsh config explain <row>')
+  if (id === undefined) throw new UsageError('error: config explain needs the id of a row')
+  if (extra.length > 0) throw new UsageError(`error: config explain takes one row, got ${positionals.length - 1}`)
+
+  const home = resolveHome()
+  const profile = readProfile(home, values.profile ?? defaultProfile())
+  const composition = composeProfile(profile, {
+    home,
+    cwd: process.cwd(),
+    patches: values.patch ?? [],
+    userFiles: true,
+  })
+  const text = explain(composition, id)
+  if (text === undefined) {
+    process.stderr.write(`dsh: ${unknownRowText(composition, id)} in profile "${profile.name}"\n`)
+    return 1
+  }
+  process.stdout.write(text)
+  return 0
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        profile: { type: 'string' },
+        patch: { type: 'string', multiple: true },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(`error: ${errorText(error)}`)
+  }
+}
