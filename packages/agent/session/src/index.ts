@@ -5,7 +5,7 @@ import type { Session, SessionEvent, SessionPersistence, SessionsService } from 
 export { interruptedTurnClosers } from './closers.ts'
 export { type HeaderFacts, headerDigest, headerOf, type RequestDigest, requestDigest } from './digest.ts'
 export { type SessionErrorCode, sessionError } from './errors.ts'
-export { makeHeader, readHeader } from './header.ts'
+export { isHeaderLine, makeHeader, readHeader } from './header.ts'
 export { invariant, verifyDispatch, verifyDispatchFully } from './invariant.ts'
 export { knownTypes, surfaceTypes } from './known-types.ts'
 export { expand, type ParsedLog, parseLog } from './log-text.ts'

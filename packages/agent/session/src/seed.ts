@@ -59,7 +59,7 @@ function checkEnvelope(event: SessionEvent, i: number): void {
 
 function checkShape(event: SessionEvent, i: number): void {
   const why = (text: string) => invalidSeed(`seed ${event.type} at index ${i} ${text}`)
-  if (event.type === 'request/header') return checkHeader(event.data as unknown as Record<string, unknown>, why)
+  if (event.type === 'request/header') checkHeader(event.data as unknown as Record<string, unknown>, why)
   if (!surfaceTypes.has(event.type)) return
   const data = event.data as unknown as Record<string, unknown>
   const message = (event.type === 'user/message' ? data : data['message']) as Message | undefined

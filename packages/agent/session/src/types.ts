@@ -265,7 +265,10 @@ export interface StoredSession {
   readonly header: SessionHeader
   readonly path: string
   readonly updatedAt: number
+  readonly bytes: number
   readonly title?: string
+  /** The start of the first prompt. */
+  readonly prompt?: string
   /** Set when the log cannot be read; such a log never hides the others. */
   readonly problem?: string
 }
@@ -282,7 +285,8 @@ export interface SessionPersistence {
   inspect(
     id: string,
   ): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[]; readonly problem?: string }>
-  list(): Promise<readonly StoredSession[]>
+  /** Newest first; with `cwd` only the sessions of that directory. */
+  list(filter?: { readonly cwd?: string }): Promise<readonly StoredSession[]>
   /** The file a session's log has, or will have. */
   locate(id: string): Promise<string | undefined>
   pathOf(header: SessionHeader): string

@@ -54,7 +54,7 @@ describe('append', () => {
     ['negative zero', { turn: -0 }],
     ['a Date', { turn: new Date() }],
     ['a function', { turn: () => 1 }],
-    ['a hole', { turn: [1, , 2] }],
+    ['a hole', { turn: new Array(2) }],
   ])('refuses data with %s and commits nothing', async (_what, data) => {
     const session = (await host()).sessions.create()
     expect(() => anyAppend(session, 'turn/start', data)).toThrow(
@@ -300,7 +300,13 @@ describe('append', () => {
     seed.append('turn/end', { turn: 1, reason: { kind: 'completed' } })
     const session = ctx.sessions.create({ id: 'b', seed: [...seed.events] })
     let calls = 0
-    const fold = { initial: () => 0, apply: (n: number) => (calls++, n + 1) }
+    const fold = {
+      initial: () => 0,
+      apply: (n: number) => {
+        calls++
+        return n + 1
+      },
+    }
     expect(session.fold(fold)).toBe(3)
     session.append('turn/start', { turn: 2 })
     expect(session.fold(fold)).toBe(4)

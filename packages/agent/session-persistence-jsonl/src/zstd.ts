@@ -1,0 +1,131 @@
+import * as zlib from 'node:zlib'
+import { sessionError } from '@dsh/session'
+
+/** `node:zlib` knows Zstandard from Node 22.15 on; older runtimes read through `fzstd`, and cannot write it. */
+interface ZlibWithZstd {
+  readonly zstdCompressSync?: (bytes: Uint8Array, options?: object) => Buffer
+  readonly zstdDecompressSync?: (bytes: Uint8Array, options?: object) => Buffer
+  readonly constants: { readonly ZSTD_c_checksumFlag?: number; readonly ZSTD_e_flush?: number }
+}
+const native = zlib as unknown as ZlibWithZstd
+
+export const canWriteZstd = native.zstdCompressSync !== undefined
+
+/** One checksummed frame. */
+export function compressFrame(bytes: Uint8Array): Buffer {
+  const { zstdCompressSync, constants } = native
+  if (zstdCompressSync === undefined) throw new TypeError('this runtime cannot write Zstandard')
+  const params = constants.ZSTD_c_checksumFlag === undefined ? {} : { [constants.ZSTD_c_checksumFlag]: 1 }
+  return zstdCompressSync(bytes, { params })
+}
+
+export interface Decompressed {
+  readonly text: Buffer
+  /** Bytes of the file that hold complete frames. */
+  readonly goodBytes: number
+  /** Text bytes those frames hold; what follows in `text` was salvaged from a torn frame. */
+  readonly goodText: number
+}
+
+/** The text of a log of Zstandard frames; a torn last frame gives what can be had of it. */
+export async function decompressLog(bytes: Buffer): Promise<Decompressed> {
+  const { frames, goodBytes } = frameBounds(bytes)
+  if (frames.length === 0) throw corrupt('empty or header-less Zstandard session log')
+  const inflate = await decompressor()
+  const parts = frames.map(({ start, end }, i) => {
+    let part: Uint8Array
+    try {
+      part = inflate.whole(bytes.subarray(start, end))
+    } catch (error) {
+      throw corrupt(`corrupt Zstandard session log: frame at byte ${start} failed validation`, error)
+    }
+    checkFrame(part, i)
+    return part
+  })
+  const goodText = parts.reduce((sum, part) => sum + part.length, 0)
+  if (goodBytes < bytes.length) parts.push(inflate.part(bytes.subarray(goodBytes)))
+  return { text: Buffer.concat(parts), goodBytes, goodText }
+}
+
+function checkFrame(part: Uint8Array, i: number): void {
+  const last = part.length - 1
+  if (i === 0 && (last < 0 || part.indexOf(0x0a) !== last))
+    throw corrupt('corrupt Zstandard session log: first frame is not exactly one header line')
+  if (last >= 0 && part[last] !== 0x0a)
+    throw corrupt('corrupt Zstandard session log: complete frame contains a torn JSONL record')
+}
+
+interface Inflate {
+  whole(frame: Uint8Array): Uint8Array
+  /** Never throws: what a torn frame gives before it breaks. */
+  part(frame: Uint8Array): Uint8Array
+}
+
+async function decompressor(): Promise<Inflate> {
+  const { Decompress, decompress } = await import('fzstd')
+  const salvage = (frame: Uint8Array) => {
+    const parts: Uint8Array[] = []
+    try {
+      new Decompress((part) => void parts.push(part.slice())).push(frame)
+    } catch {
+      // The frame is torn: whatever came out before the tear is all there is.
+    }
+    return Buffer.concat(parts)
+  }
+  return { whole: native.zstdDecompressSync ?? ((frame) => decompress(frame)), part: salvage }
+}
+
+const magic = 0xfd2fb528
+
+/** Walks frame and block headers; the last frame may be incomplete. */
+export function frameBounds(bytes: Buffer): {
+  readonly frames: readonly { readonly start: number; readonly end: number }[]
+  readonly goodBytes: number
+} {
+  const frames: { start: number; end: number }[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const end = frameEnd(bytes, at)
+    if (end === undefined) break
+    frames.push({ start: at, end })
+    at = end
+  }
+  return { frames, goodBytes: at }
+}
+
+/** Behind the frame that starts at `start`; undefined where the bytes end inside it. */
+function frameEnd(bytes: Buffer, start: number): number | undefined {
+  if (bytes.length - start < 4) {
+    const expected = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]).subarray(0, bytes.length - start)
+    if (!bytes.subarray(start).equals(expected)) throw badMagic(start)
+    return undefined
+  }
+  if (bytes.readUInt32LE(start) !== magic) throw badMagic(start)
+  const descriptor = bytes[start + 4]
+  if (descriptor === undefined) return undefined
+  if ((descriptor & 0x08) !== 0)
+    throw corrupt(`corrupt Zstandard session log: reserved frame-header bit set at byte ${start + 4}`)
+  const singleSegment = (descriptor & 0x20) !== 0
+  const dictionary = [0, 1, 2, 4][descriptor & 3] as number
+  const contentSize = [singleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6] as number
+  let at = start + 5 + (singleSegment ? 0 : 1) + dictionary + contentSize
+  for (;;) {
+    if (at + 3 > bytes.length) return undefined
+    const header = bytes.readUIntLE(at, 3)
+    const kind = (header >> 1) & 3
+    if (kind === 3) throw corrupt(`corrupt Zstandard session log: reserved block type at byte ${at}`)
+    at += 3 + (kind === 1 ? 1 : header >> 3)
+    if (at > bytes.length) return undefined
+    if ((header & 1) === 1) break
+  }
+  if ((descriptor & 0x04) !== 0) at += 4
+  return at > bytes.length ? undefined : at
+}
+
+function badMagic(at: number) {
+  return corrupt(`corrupt Zstandard session log: invalid frame magic at byte ${at}`)
+}
+
+function corrupt(message: string, cause?: unknown) {
+  return sessionError('SESSION_LOG_CORRUPT', message, cause)
+}

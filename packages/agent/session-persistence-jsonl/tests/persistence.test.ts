@@ -1,0 +1,349 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deriveFrom, parseLog } from '@dsh/session'
+import { describe, expect, it } from 'vitest'
+import { append, host, linesOf, pathOf, playTurn, prompt, temporaryRoot } from './scene.ts'
+
+describe('a log on disk', () => {
+  it('lies where its directory and id say, with private modes, and starts with its header', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    const session = h.sessions.create({ id: 'session-1', cwd: '/home/u/my proj' })
+    session.append('turn/start', { turn: 1 })
+    await h.store.flush(session)
+    const path = join(root, '--home-u-my~0020proj--', 'session-1', 'session.jsonl')
+    expect(await pathOf(h, session)).toBe(path)
+    expect(JSON.parse(linesOf(path)[0]!)).toEqual({
+      type: 'session',
+      version: 0,
+      id: 'session-1',
+      createdAt: session.header.createdAt,
+      cwd: '/home/u/my proj',
+      delegationDepth: 0,
+    })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
+    await h.dispose()
+    expect(readdirSync(dirname(path))).toEqual(['session.jsonl'])
+  })
+
+  it('holds everything that was appended before a flush, in order', async () => {
+    const h = await host(temporaryRoot())
+    const session = h.sessions.create({ cwd: '/w' })
+    playTurn(session, 1)
+    await h.store.flush(session)
+    const { events } = parseLog(readFileSync(await pathOf(h, session), 'utf8'))
+    expect(JSON.stringify(events)).toBe(JSON.stringify([...session.events]))
+    await h.dispose()
+  })
+
+  it('is not created by a session without events, nor by an ephemeral one', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    const empty = h.sessions.create({ cwd: '/w' })
+    const secret = h.sessions.create({ cwd: '/w', ephemeral: true })
+    playTurn(secret, 1)
+    await h.store.flush(secret)
+    await h.sessions.dispose(empty.id)
+    await h.dispose()
+    expect(existsSync(root)).toBe(false)
+  })
+
+  it('gets the last events when the row is disposed', async () => {
+    const h = await host(temporaryRoot(), { writeBatchMaxDelayMs: 60_000 })
+    const session = h.sessions.create({ cwd: '/w' })
+    playTurn(session, 1)
+    const path = await pathOf(h, session)
+    await h.dispose()
+    expect(parseLog(readFileSync(path, 'utf8')).events.length).toBe(session.events.length)
+  })
+
+  it('gets the last events when the session is disposed, and the session can then be resumed', async () => {
+    const h = await host(temporaryRoot(), { writeBatchMaxDelayMs: 60_000 })
+    const session = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(session, 1)
+    await h.sessions.dispose('s')
+    const again = await h.store.resume('s')
+    expect(again.deriveMessages()).toEqual(session.deriveMessages())
+    await h.dispose()
+  })
+
+  it('is written in the background, but keeps an open run of deltas together', async () => {
+    const h = await host(temporaryRoot(), { writeBatchMaxDelayMs: 10 })
+    const session = h.sessions.create({ cwd: '/w' })
+    session.append('turn/start', { turn: 1 })
+    session.append('step/start', { turn: 1, step: 1 })
+    const path = await pathOf(h, session)
+    for (let i = 0; i < 30; i++) {
+      session.append('assistant/chunk', { turn: 1, step: 1, chunk: { type: 'text-delta', index: 0, text: `${i} ` } })
+      await sleep(2)
+    }
+    expect(linesOf(path).length).toBe(3)
+    session.append('assistant/chunk', { turn: 1, step: 1, chunk: { type: 'finish', reason: { kind: 'stop' } } })
+    await expect.poll(() => linesOf(path).length).toBe(5)
+    expect(JSON.parse(linesOf(path)[3]!).data.texts.length).toBe(30)
+    await h.dispose()
+  })
+
+  it('survives control characters, U+2028 and lone surrogates', async () => {
+    const h = await host(temporaryRoot())
+    const text = 'a\u2028b\u2029c\u0085d\u0000e\u001bf\r\n\ud800'
+    const session = h.sessions.create({ id: 's' })
+    session.append('user/message', prompt(text), append)
+    await h.sessions.dispose('s')
+    const again = await h.store.resume('s')
+    expect(again.deriveMessages()[0]?.content).toEqual([{ type: 'text', text }])
+    await h.dispose()
+  })
+
+  it('is never overwritten by a new session of the same id', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    const session = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(session, 1)
+    await expect(h.store.flush(session)).rejects.toThrow(
+      'session "s" already has a persisted log on disk; load/resume it instead of creating',
+    )
+  })
+
+  it('stays within five bytes per byte of output for an answer of five thousand deltas', async () => {
+    const h = await host(temporaryRoot(), { writeBatchMaxDelayMs: 20 })
+    const session = h.sessions.create({ cwd: '/w' })
+    session.append('turn/start', { turn: 1 })
+    session.append('step/start', { turn: 1, step: 1 })
+    const sources: number[] = []
+    let text = ''
+    for (let i = 0; i < 5000; i++) {
+      const word = `word${i} `
+      text += word
+      sources.push(
+        session.append('assistant/chunk', { turn: 1, step: 1, chunk: { type: 'text-delta', index: 0, text: word } })
+          .seq,
+      )
+      if (i % 500 === 0) await sleep(5)
+    }
+    const block = { type: 'text' as const, text }
+    session.append('assistant/chunk', { turn: 1, step: 1, chunk: { type: 'block-end', index: 0, block } })
+    session.append(
+      'assistant/message',
+      {
+        turn: 1,
+        step: 1,
+        message: { role: 'assistant', content: [block], source: { kind: 'model', provider: 'p', model: 'm' }, id: 'a' },
+      },
+      { surfaceOp: 'append', sourceEventSeqs: sources },
+    )
+    await h.store.flush(session)
+    const bytes = statSync(await pathOf(h, session)).size
+    expect(bytes / Buffer.byteLength(text)).toBeLessThanOrEqual(5)
+    await h.dispose()
+  })
+})
+
+describe('resume', () => {
+  it('continues a finished log behind one session/end-seed', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    const first = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(first, 1)
+    await h.sessions.dispose('s')
+    const session = await h.store.resume('s')
+    expect(session.header).toEqual(first.header)
+    expect(session.firstLiveSeq).toBe(first.events.length)
+    playTurn(session, 2)
+    await h.store.flush(session)
+    const { events } = parseLog(readFileSync(await pathOf(h, session), 'utf8'))
+    expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i))
+    expect(events.filter((event) => event.type === 'session/end-seed').length).toBe(1)
+    expect(deriveFrom(events)).toEqual(session.deriveMessages())
+    await h.dispose()
+  })
+
+  it.each([
+    ['call', 'TOOL_OUTCOME_UNKNOWN'],
+    ['message', 'TOOL_NOT_STARTED'],
+  ] as const)('closes a turn that died behind its %s', async (until, code) => {
+    const h = await host(temporaryRoot())
+    const dead = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(dead, 1, until)
+    await h.sessions.dispose('s')
+    const session = await h.store.resume('s')
+    const closers = session.events.slice(dead.events.length)
+    expect(closers.map((event) => event.type)).toEqual(['tool/result', 'step/end', 'turn/end', 'session/end-seed'])
+    const result = closers[0]
+    expect(result?.type === 'tool/result' && result.data.error?.code).toBe(code)
+    expect(result?.sourceEventSeqs).toEqual(code === 'TOOL_NOT_STARTED' ? undefined : [dead.events.length - 1])
+    expect(session.openTurn).toBeUndefined()
+    const onDisk = parseLog(readFileSync(await pathOf(h, session), 'utf8')).events
+    expect(
+      onDisk
+        .slice(dead.events.length)
+        .map((event) => event.type)
+        .slice(0, 3),
+    ).toEqual(['tool/result', 'step/end', 'turn/end'])
+    await h.dispose()
+  })
+
+  it('drops a cut last record, repairs the file, and a second resume is clean', async () => {
+    const h = await host(temporaryRoot())
+    const first = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(first, 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    truncateSync(path, statSync(path).size - 7)
+    expect((await h.store.inspect('s')).problem).toContain('the last line has no end')
+    const second = await h.store.resume('s')
+    expect(second.events.slice(-2).map((event) => event.type)).toEqual(['turn/end', 'session/end-seed'])
+    await h.sessions.dispose('s')
+    expect((await h.store.inspect('s')).problem).toBeUndefined()
+    const third = await h.store.resume('s')
+    expect(third.events.length).toBe(second.events.length)
+    await h.dispose()
+  })
+
+  it('keeps a longer torn tail beside the log', async () => {
+    const h = await host(temporaryRoot())
+    const first = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(first, 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    appendFileSync(path, '{"type":"turn/start","seq":13,"time":1,"data":{"turn":2}}\n{garbage\n{"type":"step/start"}\n')
+    const session = await h.store.resume('s')
+    expect(session.events.at(-3)?.type).toBe('turn/start')
+    const kept = readdirSync(dirname(path)).find((name) => name.startsWith('torn-'))
+    expect(readFileSync(join(dirname(path), kept!), 'utf8')).toBe('{garbage\n{"type":"step/start"}\n')
+    await h.dispose()
+  })
+
+  const broken: [string, (lines: string[]) => string[], string][] = [
+    [
+      'a garbled line',
+      (lines) => lines.with(3, '{"type":'),
+      'corrupt session log: unparsable committed event at line 4',
+    ],
+    ['a missing line', (lines) => lines.toSpliced(3, 1), 'seq gap in committed region at line 4 (expected 2, got 3)'],
+    [
+      'a doubled line',
+      (lines) => lines.toSpliced(3, 0, lines[3]!),
+      'seq gap in committed region at line 5 (expected 3, got 2)',
+    ],
+    [
+      'an odd header',
+      (lines) => lines.with(0, '{"type":"other"}'),
+      'corrupt session log: first line is not a session header',
+    ],
+    ['a broken header', (lines) => lines.with(0, 'x'), 'corrupt session log: header line is not valid JSON'],
+    [
+      'another id',
+      (lines) => lines.with(0, lines[0]!.replace('"s"', '"t"')),
+      'session header id "t" does not match session id "s"',
+    ],
+  ]
+  it.each(broken)('refuses a log with %s before a committed turn', async (_what, change, text) => {
+    const h = await host(temporaryRoot())
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    const before = `${change(linesOf(path)).join('\n')}\n`
+    writeFileSync(path, before)
+    await expect(h.store.resume('s')).rejects.toMatchObject({
+      name: 'SessionPersistenceCorruptionError',
+      message: `stored session "s" failed validation: ${text}`,
+    })
+    expect(readFileSync(path, 'utf8')).toBe(before)
+    expect(readdirSync(dirname(path))).toEqual(['session.jsonl'])
+    expect((await h.store.list()).length).toBe(1)
+    await h.dispose()
+  })
+
+  it('refuses a newer format and an unknown type, and loads an ignorable one', async () => {
+    const h = await host(temporaryRoot())
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    const lines = linesOf(path)
+    const seq = 13
+    writeFileSync(path, `${lines.with(0, lines[0]!.replace('"version":0', '"version":1')).join('\n')}\n`)
+    await expect(h.store.resume('s')).rejects.toThrow(
+      `session "s" uses log format v1, but this harness reads only v0: the log was written by a newer harness — upgrade the harness to open it (raw log: ${path})`,
+    )
+    const future = `{"type":"future/x","seq":${seq},"time":1,"data":{}`
+    writeFileSync(path, `${[...lines, `${future}}`].join('\n')}\n`)
+    await expect(h.store.resume('s')).rejects.toThrow(
+      `session "s" contains event type "future/x" (seq ${seq}) unknown to this harness and not marked ignorable`,
+    )
+    writeFileSync(path, `${[...lines, `${future},"ignorable":true}`].join('\n')}\n`)
+    expect((await h.store.resume('s')).events.length).toBe(seq + 2)
+    await h.dispose()
+  })
+
+  it('finds no log, a log in the wrong place and a flat file, each with its own text', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    await expect(h.store.resume('nobody')).rejects.toThrow('session "nobody" not found')
+    mkdirSync(root, { recursive: true })
+    writeFileSync(join(root, 'flat.jsonl'), '')
+    await expect(h.store.resume('flat')).rejects.toThrow('uses the unsupported flat-file layout; ')
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    renameSync(join(root, '--w--'), join(root, '--v--'))
+    await expect(h.store.resume('s')).rejects.toThrow('which is not where its header puts it')
+    await h.dispose()
+  })
+
+  it('refuses a session that is live here', async () => {
+    const h = await host(temporaryRoot())
+    h.sessions.create({ id: 's' })
+    await expect(h.store.resume('s')).rejects.toThrow('cannot prepare session "s" while it is live')
+  })
+})
+
+describe('fork', () => {
+  it('inherits events up to the boundary and leaves the original alone', async () => {
+    const h = await host(temporaryRoot())
+    const source = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(source, 1)
+    const boundary = source.events.length - 1
+    playTurn(source, 2)
+    await h.sessions.dispose('s')
+    const before = readFileSync((await h.store.locate('s')) as string, 'utf8')
+    const child = await h.store.fork('s', { boundary, id: 'c' })
+    expect(child.header).toMatchObject({ id: 'c', cwd: '/w', parentSession: 's', seedLength: boundary + 1 })
+    playTurn(child, 2)
+    await h.sessions.dispose('c')
+    expect(readFileSync((await h.store.locate('s')) as string, 'utf8')).toBe(before)
+    const again = await h.store.resume('c')
+    expect(again.header.seedLength).toBe(boundary + 1)
+    expect(again.deriveMessages().length).toBe(6)
+    await h.dispose()
+  })
+
+  it('refuses a boundary outside the log or inside a turn, and closes a dead turn in the child only', async () => {
+    const h = await host(temporaryRoot())
+    const source = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(source, 1, 'call')
+    await expect(h.store.fork('s')).rejects.toMatchObject({
+      code: 'OPEN_TURN',
+      message: expect.stringContaining('ends inside open turn 1'),
+    })
+    await expect(h.store.fork('s', { boundary: 99 })).rejects.toMatchObject({ code: 'INVALID_BOUNDARY' })
+    await h.sessions.dispose('s')
+    const child = await h.store.fork('s')
+    expect(child.events.at(-2)?.type).toBe('turn/end')
+    expect((await h.store.inspect('s')).events.at(-1)?.type).toBe('tool/call')
+    await h.dispose()
+  })
+})

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { decompressLog, frameBounds } from '../src/zstd.ts'
+import { host, linesOf, playTurn, temporaryRoot } from './scene.ts'
+
+const hasTool = spawnSync('zstd', ['--version']).status === 0
+const frame = (text: string) => spawnSync('zstd', ['-qc', '--check'], { input: text }).stdout
+
+describe.skipIf(!hasTool)('compressed logs', () => {
+  async function compressed() {
+    const root = temporaryRoot()
+    const h = await host(root)
+    const session = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(session, 1)
+    await h.sessions.dispose('s')
+    const raw = (await h.store.locate('s')) as string
+    const lines = linesOf(raw).map((line) => `${line}\n`)
+    const path = join(dirname(raw), 'session.jsonl.zstd')
+    writeFileSync(
+      path,
+      Buffer.concat([frame(lines[0]!), frame(lines.slice(1, 5).join('')), frame(lines.slice(5).join(''))]),
+    )
+    rmSync(raw)
+    return { h, session, path, raw }
+  }
+
+  it('are listed, read and resumed beside raw ones', async () => {
+    const { h, session, path, raw } = await compressed()
+    expect((await h.store.list())[0]).toMatchObject({ path, prompt: 'prompt 1' })
+    expect((await h.store.inspect('s')).events).toEqual([...session.events])
+    const again = await h.store.resume('s')
+    expect(again.deriveMessages()).toEqual(session.deriveMessages())
+    playTurn(again, 2)
+    await h.sessions.dispose('s')
+    expect((await h.store.inspect('s')).events.length).toBe(again.events.length)
+    expect(existsSync(raw) || existsSync(path)).toBe(true)
+    await h.dispose()
+  })
+
+  it('give what a torn last frame still holds', async () => {
+    const { h, session, path } = await compressed()
+    truncateSync(path, statSync(path).size - 5)
+    const { goodBytes } = frameBounds(readFileSync(path))
+    expect(goodBytes).toBeLessThan(statSync(path).size)
+    const found = await h.store.inspect('s')
+    expect(found.events.length).toBeGreaterThanOrEqual(4)
+    expect(found.events).toEqual(session.events.slice(0, found.events.length))
+    const again = await h.store.resume('s')
+    expect(again.openTurn).toBeUndefined()
+    await h.dispose()
+  })
+
+  it('are refused by name when they are no such thing', async () => {
+    await expect(decompressLog(Buffer.from('hello world'))).rejects.toThrow('invalid frame magic at byte 0')
+    await expect(decompressLog(Buffer.alloc(0))).rejects.toThrow('empty or header-less Zstandard session log')
+    await expect(decompressLog(Buffer.concat([frame('{}\n'), Buffer.from('junk')]))).rejects.toThrow(
+      'invalid frame magic at byte',
+    )
+    await expect(decompressLog(frame('{}\n{}\n'))).rejects.toThrow('first frame is not exactly one header line')
+    await expect(decompressLog(Buffer.concat([frame('{}\n'), frame('{"a":')]))).rejects.toThrow(
+      'complete frame contains a torn JSONL record',
+    )
+    expect(renameSync).toBeTypeOf('function')
+  })
+})
