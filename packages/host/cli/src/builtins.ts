@@ -8,14 +8,15 @@ export interface Builtin {
 /** One line per row package, each its own chunk; a row that no composition mounts is never read. */
 export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/session': { load: () => import('@dsh/session'), provides: ['sessions'] },
-  '@dsh/session-persistence-jsonl': {
-    load: () => import('@dsh/session-persistence-jsonl'),
-    provides: ['sessionPersistence'],
-  },
+  '@dsh/session-persistence-jsonl': { load: () => import('@dsh/session-persistence-jsonl'), provides: ['sessionPersistence'] },
   '@dsh/agent': { load: () => import('@dsh/agent'), provides: ['agents'] },
+  '@dsh/agent-loop': { load: () => import('@dsh/agent-loop'), provides: ['agentLoop'] },
   '@dsh/system-prompt': { load: () => import('@dsh/system-prompt'), provides: ['systemPrompt'] },
   '@dsh/llm': { load: () => import('@dsh/llm'), provides: ['llm'] },
   '@dsh/llm-deepseek': { load: () => import('@dsh/llm-deepseek') },
+  '@dsh/llm-retry': { load: () => import('@dsh/llm-retry') },
+  '@dsh/llm-replay': { load: () => import('@dsh/llm-replay') },
+  '@dsh/agent-default-model': { load: () => import('@dsh/agent-default-model'), provides: ['agentDefaultModel'] },
   '@dsh/tools': { load: () => import('@dsh/tools'), provides: ['tools'] },
   '@dsh/fs-local': { load: () => import('@dsh/fs-local'), provides: ['fs'] },
   '@dsh/fs-sandbox': { load: () => import('@dsh/fs-sandbox'), provides: ['fs'] },
@@ -28,8 +29,8 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/tool-bash': { load: () => import('@dsh/tool-bash') },
   '@dsh/jobs-local': { load: () => import('@dsh/jobs-local'), provides: ['jobs'] },
   '@dsh/tool-jobs': { load: () => import('@dsh/tool-jobs') },
+  '@dsh/sandbox-local': { load: () => import('@dsh/sandbox-local'), provides: ['sandbox'] },
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },
   '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
-  '@dsh/replay/driver': { load: () => import('@dsh/replay/driver') },
 }
