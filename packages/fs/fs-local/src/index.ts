@@ -15,7 +15,7 @@ export { nodeSyscalls, type Syscalls } from './syscalls.ts'
 
 export const name = 'fs-local'
 
-export const Config = z.object({
+export const Config = z.strictObject({
   /** For relative paths of callers without a directory of their own. Default: the process's. */
   cwd: z.string().optional(),
   diffBasisMaxBytes: z.number().default(10 * 1024 * 1024),

@@ -7,7 +7,7 @@ import { fenced } from './fence.ts'
 export const name = 'fs-sandbox'
 export const inject = ['sandboxPolicy']
 
-export const Config = z.object({
+export const Config = z.strictObject({
   /** For relative paths of callers without a directory of their own. Default: the process's. */
   cwd: z.string().optional(),
   diffBasisMaxBytes: z.number().default(10 * 1024 * 1024),

@@ -22,7 +22,7 @@ const cap = (key: string, value: number) =>
     .refine((given) => Number.isSafeInteger(given) && given > 0, `tool-fs: ${key} must be a positive integer`)
     .default(value)
 
-export const Config = z.object({
+export const Config = z.strictObject({
   read: z.boolean().default(true),
   readImage: z.boolean().default(true),
   write: z.boolean().default(true),
@@ -50,7 +50,7 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   const visible = (tool: string, agent: Agent) => tools.get(tool, agent) !== undefined
   const guide = (tool: string, order: number, text: (agent: Agent) => string) =>
     ctx.systemPrompt.section({
-      name: `tool-fs/${tool}`,
+      name: `tool:${tool}`,
       order,
       literal: true,
       text: (agent) => (visible(tool, agent) ? text(agent) : undefined),
