@@ -33,4 +33,5 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },
   '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
+  '@dsh/replay/driver': { load: () => import('@dsh/replay/driver') },
 }
