@@ -1,10 +1,12 @@
 import type { Agent } from '@dsh/agent'
+import type { JobsService } from '@dsh/jobs-local'
 import { resolveEscalation, type SandboxPolicy, type SandboxPolicyService } from '@dsh/sandbox'
-import type { SessionPersistence } from '@dsh/session'
+import type { Session } from '@dsh/session'
 import type { ShellRequest, ShellService } from '@dsh/shell'
 import type { ShellEnvService } from '@dsh/shell-env'
 import type { ToolDefinition, ToolExecution } from '@dsh/tools'
 import type { ApprovalService } from '@dsh/user-approval'
+import { startJob } from './background.ts'
 import { describeBash, type Variant } from './description.ts'
 import { type BashArgs, bashParameters, checkArgs } from './parameters.ts'
 import { renderOutcome } from './render.ts'
@@ -16,7 +18,10 @@ export interface BashDeps {
   readonly shellEnv: ShellEnvService
   readonly sandboxPolicy: () => SandboxPolicyService | undefined
   readonly approval: () => ApprovalService | undefined
-  readonly persistence: () => SessionPersistence | undefined
+  readonly sessionPath: (session: Session) => string | undefined
+  readonly jobs: () => JobsService | undefined
+  /** Off: background work is not offered, whatever else is mounted. */
+  readonly enableRunInBackground: boolean
 }
 
 export function bashTool(deps: BashDeps, variant: Variant): ToolDefinition<BashArgs, BashValue> {
@@ -34,6 +39,7 @@ export function bashTool(deps: BashDeps, variant: Variant): ToolDefinition<BashA
       checkArgs(args)
       const policy = await policyOf(deps, variant, args, exec)
       const request = requestOf(deps, args, exec, policy)
+      if (args.run_in_background === true) return startJob(deps, variant, request, exec)
       const spec = await deps.shell.resolve({ ...request, signal: exec.signal })
       return { kind: 'foreground', ...(await deps.shell.run(spec)) }
     },
@@ -92,7 +98,7 @@ function startDirectory(agent: Agent | undefined, policy: SandboxPolicy | undefi
 
 function sessionFacts(deps: BashDeps, agent: Agent | undefined): { sessionId?: string; sessionPath?: string } {
   if (agent === undefined) return {}
-  const { header } = agent.session
-  const sessionPath = deps.persistence()?.pathOf(header)
-  return { sessionId: header.id, ...(sessionPath === undefined ? {} : { sessionPath }) }
+  const { session } = agent
+  const sessionPath = deps.sessionPath(session)
+  return { sessionId: session.id, ...(sessionPath === undefined ? {} : { sessionPath }) }
 }

@@ -1,0 +1,82 @@
+import { existsSync, mkdtempSync, realpathSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Context } from '@dsh/cordis'
+import type {} from '@dsh/host'
+import * as sandboxLocal from '@dsh/sandbox-local'
+import * as sandboxPolicy from '@dsh/sandbox-policy'
+import type { ShellService } from '@dsh/shell'
+import * as subprocess from '@dsh/subprocess-local'
+import { describe, expect, it } from 'vitest'
+import { shellContract } from '../../shell/tests/contract.ts'
+import * as bashSandbox from '../src/index.ts'
+
+async function mount(home: string, root: string, config: object = {}) {
+  const ctx = new Context()
+  ctx.provide('dshHomePath', (...parts: string[]) => join(home, ...parts))
+  await ctx.plugin(subprocess)
+  await ctx.plugin(sandboxLocal, config as never)
+  await ctx.plugin(sandboxPolicy, { mode: 'workspace-write', workspaceRoot: root } as never)
+  await ctx.plugin(bashSandbox, {} as never)
+  return ctx
+}
+const temp = (label: string) => realpathSync(mkdtempSync(join(tmpdir(), label)))
+const shellOf = (ctx: Context) => ctx.get('shell') as ShellService
+
+async function isUsable(rung: string): Promise<boolean> {
+  const ctx = await mount(temp('dsh-home-'), temp('dsh-ws-'), { rungs: [rung] })
+  const report = await ctx.get('sandbox')?.report()
+  await ctx.fiber.dispose()
+  return report?.rung === rung
+}
+
+for (const rung of ['bwrap', 'landlock']) {
+  describe.skipIf(!(await isUsable(rung)))(`with ${rung}`, () => {
+    shellContract(`bash-sandbox under ${rung}`, async (home) => {
+      const ctx = await mount(home, temp('dsh-ws-'), { rungs: [rung] })
+      return {
+        shell: shellOf(ctx),
+        policy: (workspaceRoot) => ({ mode: 'workspace-write', workspaceRoot }),
+        dispose: () => ctx.fiber.dispose(),
+      }
+    })
+
+    it('denies a write outside the workspace, and says so', async () => {
+      const [home, root] = [temp('dsh-home-'), temp('dsh-ws-')]
+      const ctx = await mount(home, root, { rungs: [rung] })
+      const shell = shellOf(ctx)
+      const target = join(homedir(), `dsh-outside-${process.pid}`)
+      const outcome = await shell.run(await shell.resolve({ command: `echo a > ${target}` }))
+      expect(outcome).toMatchObject({ exitCode: 1, sandbox: { denied: true, mode: 'workspace-write', rung } })
+      expect(existsSync(target)).toBe(false)
+      await ctx.fiber.dispose()
+    })
+  })
+}
+
+describe('bash-sandbox', () => {
+  it('advertises its mode, and full access consults no sandbox', async () => {
+    const root = temp('dsh-ws-')
+    const ctx = await mount(temp('dsh-home-'), root, { rungs: [] })
+    const shell = shellOf(ctx)
+    expect(shell.sandboxMode).toBe('workspace-write')
+    const policy = { mode: 'danger-full-access', workspaceRoot: root } as const
+    const outcome = await shell.run(await shell.resolve({ command: 'echo free', policy }))
+    expect(outcome).toMatchObject({
+      stdout: { text: 'free\n' },
+      sandbox: { mode: 'danger-full-access', denied: false },
+    })
+    await ctx.fiber.dispose()
+  })
+
+  it('refuses without a rung: the command has no effect, in the foreground and in the background', async () => {
+    const root = temp('dsh-ws-')
+    const ctx = await mount(temp('dsh-home-'), root, { rungs: [] })
+    const shell = shellOf(ctx)
+    const spec = await shell.resolve({ command: 'touch made' })
+    await expect(shell.run(spec)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    await expect(shell.start(spec)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    expect(existsSync(join(root, 'made'))).toBe(false)
+    await ctx.fiber.dispose()
+  })
+})
