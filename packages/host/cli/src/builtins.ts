@@ -9,6 +9,8 @@ export interface Builtin {
 export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/session': { load: () => import('@dsh/session'), provides: ['sessions'] },
   '@dsh/session-persistence-jsonl': { load: () => import('@dsh/session-persistence-jsonl'), provides: ['sessionPersistence'] },
+  '@dsh/session-checkpoint-policy': { load: () => import('@dsh/session-checkpoint-policy') },
+  '@dsh/session-title': { load: () => import('@dsh/session-title'), provides: ['sessionTitle'] },
   '@dsh/agent': { load: () => import('@dsh/agent'), provides: ['agents'] },
   '@dsh/agent-loop': { load: () => import('@dsh/agent-loop'), provides: ['agentLoop'] },
   '@dsh/system-prompt': { load: () => import('@dsh/system-prompt'), provides: ['systemPrompt'] },
