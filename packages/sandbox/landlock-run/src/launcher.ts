@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { checksums } from './checksums.ts'
 
 /** Beside the sources, and beside a bundle of them. */
-const places = ['../bin/', './landlock-run/', '../landlock-run/']
+const places = ['../bin/', './assets/landlock-run/', '../assets/landlock-run/']
 
 export interface Launcher {
   readonly path: string

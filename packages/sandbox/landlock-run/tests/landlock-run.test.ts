@@ -135,9 +135,9 @@ describe('the file that is shipped', () => {
   it('is found beside the sources and beside a bundle, and nothing else is taken for it', () => {
     expect(launcher?.path).toMatch(/\/bin\/landlock-run-linux-/)
     if (launcher === undefined) return
-    const bundle = join(dir, 'dist')
+    const bundle = join(dir, 'dist/assets')
     mkdirSync(join(bundle, 'landlock-run'), { recursive: true })
-    const from = pathToFileURL(join(bundle, 'chunk.js')).href
+    const from = pathToFileURL(join(bundle, '../rows/chunk.js')).href
     const copy = join(bundle, `landlock-run/landlock-run-linux-${process.arch}`)
     copyFileSync(launcher.path, copy)
     expect(findLauncher(process.arch, from)?.path).toBe(copy)

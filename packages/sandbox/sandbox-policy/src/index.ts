@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Context } from '@dsh/cordis'
+import type {} from '@dsh/host'
 import { canonical, type SandboxMode, type SandboxPolicy, type SandboxPolicyService, sandboxModes } from '@dsh/sandbox'
 import type { Session } from '@dsh/session'
 import type {} from '@dsh/system-prompt'

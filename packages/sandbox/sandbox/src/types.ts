@@ -58,6 +58,8 @@ export interface ConfinedCommand {
   readonly denialSignatures: readonly string[]
   /** Maps the runner's exit code to a signal death of the inner command (128+n), where the rung does that. */
   readonly mapsSignalsToExitCodes: boolean
+  /** To be called when `readStatus` said that the command never ran: the next request probes the machine again. */
+  readonly runnerFailed?: () => void
 }
 
 /** `ctx.sandbox` */

@@ -1,0 +1,57 @@
+import { type ConfinedCommand, type SandboxReport, type SandboxService, sandboxUnavailable } from '@dsh/sandbox'
+import type { Verdict } from './probe.ts'
+import type { Rung } from './rung.ts'
+
+interface Tried {
+  readonly rung: Rung
+  readonly verdict: Verdict
+}
+
+/**
+ * The first rung that holds confines every command. One that works but let an escape through is used only where no other
+ * is better, and says so. Without a usable rung every request is refused.
+ */
+export function ladder(rungs: readonly Rung[], knownGaps: readonly string[]): SandboxService {
+  async function climb(): Promise<{ readonly chosen: Rung | undefined; readonly tried: readonly Tried[] }> {
+    const tried: Tried[] = []
+    for (const rung of rungs) {
+      const verdict = await rung.verdict()
+      tried.push({ rung, verdict })
+      if (verdict.usable && verdict.holes.length === 0) return { chosen: rung, tried }
+    }
+    return { chosen: tried.find(({ verdict }) => verdict.usable)?.rung, tried }
+  }
+
+  return {
+    async confine(request): Promise<ConfinedCommand> {
+      const { mode } = request.policy
+      if (mode === 'danger-full-access') throw new TypeError('danger-full-access is not confined')
+      const { chosen } = await climb()
+      if (chosen === undefined) throw sandboxUnavailable(mode)
+      const confined = await chosen.confine(request)
+      const notCovered = [...confined.notCovered, ...knownGaps]
+      return {
+        ...confined,
+        notCovered,
+        enforcement: notCovered.length === 0 ? confined.enforcement : 'partial',
+        runnerFailed: () => chosen.forget(),
+      }
+    },
+
+    async report(): Promise<SandboxReport> {
+      const { chosen, tried } = await climb()
+      const holes = tried.find(({ rung }) => rung === chosen)?.verdict.holes ?? []
+      const notCovered = chosen === undefined ? [] : [...holes, ...chosen.gaps(), ...knownGaps]
+      return {
+        rung: chosen?.name,
+        enforcement: chosen === undefined ? 'none' : notCovered.length === 0 ? 'full' : 'partial',
+        notCovered,
+        tried: tried.map(({ rung, verdict }) => ({
+          rung: rung.name,
+          usable: verdict.usable,
+          detail: verdict.holes.length === 0 ? verdict.detail : `does not hold: ${verdict.holes.join(', ')}`,
+        })),
+      }
+    },
+  }
+}

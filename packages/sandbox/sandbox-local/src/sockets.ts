@@ -1,0 +1,91 @@
+import { lstatSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { type Area, accessAt, canonical, isWithin } from '@dsh/sandbox'
+import type { MaskedSockets } from './mount-plan.ts'
+
+export interface SocketSearch {
+  /** Directories that are searched for sockets of other network namespaces, which the kernel's list does not name. */
+  readonly searched: readonly string[]
+  /** Sockets that stay reachable, or directories of such. */
+  readonly allowed: readonly string[]
+  /** Directories whose sockets are the project's own. */
+  readonly own: readonly string[]
+  /** Directories that are masked as a whole where they hold sockets. */
+  readonly maskWhole: readonly string[]
+  /** Never masked as a whole, because a command works in them. */
+  readonly needed: readonly string[]
+  readonly areas: readonly Area[]
+}
+
+const depthLimit = 3
+const entryLimit = 4000
+
+/**
+ * Sockets that a command could open by their path, and that lead out of the confinement: an ssh agent, a container
+ * engine, a terminal multiplexer, a desktop bus.
+ */
+export async function findSockets(search: SocketSearch): Promise<MaskedSockets> {
+  const directories = new Set<string>()
+  const files = new Set<string>()
+  const found = [...(await boundSockets()), ...(await Promise.all(search.searched.map(listSockets))).flat()]
+  for (const path of new Set(found)) {
+    if (search.allowed.some((root) => isWithin(root, path)) || search.own.some((root) => isWithin(root, path))) continue
+    if (accessAt(search.areas, path) === 'none' || !isSocket(path)) continue
+    const whole = dirname(path)
+    const below = search.maskWhole.some((root) => whole !== root && isWithin(root, whole))
+    if (below && !search.needed.some((root) => isWithin(whole, root))) directories.add(whole)
+    else files.add(path)
+  }
+  const outermost = [...directories].filter(
+    (path) => ![...directories].some((other) => other !== path && isWithin(other, path)),
+  )
+  return { directories: outermost, files: [...files].filter((path) => !outermost.some((root) => isWithin(root, path))) }
+}
+
+/** Every socket with a path that is bound in this network namespace. */
+async function boundSockets(): Promise<string[]> {
+  let text: string
+  try {
+    text = await readFile('/proc/net/unix', 'utf8')
+  } catch {
+    return []
+  }
+  const paths: string[] = []
+  const real = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const path = /^[0-9a-f]+: (?:\S+ ){5} *\d+ (\/.*)$/i.exec(line)?.[1]
+    if (path === undefined) continue
+    const directory = real.get(dirname(path)) ?? canonical(dirname(path))
+    real.set(dirname(path), directory)
+    paths.push(join(directory, basename(path)))
+  }
+  return paths
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path).isSocket()
+  } catch {
+    return false
+  }
+}
+
+async function listSockets(root: string): Promise<string[]> {
+  const found: string[] = []
+  let seen = 0
+  let level = [root]
+  for (let depth = 0; depth < depthLimit && level.length > 0; depth++) {
+    const next: string[] = []
+    for (const directory of level) {
+      const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+      for (const entry of entries) {
+        if (++seen > entryLimit) return found
+        if (entry.isSocket()) found.push(join(directory, entry.name))
+        else if (entry.isDirectory()) next.push(join(directory, entry.name))
+      }
+    }
+    level = next
+  }
+  return found
+}
