@@ -55,5 +55,4 @@ for (const bundle of readdirSync(join(root, 'bundles'))) {
   }
 }
 cpSync(join(root, 'profiles'), join(assets, 'profiles'), { recursive: true })
-const landlock = join(root, 'packages/sandbox/landlock-run/dist/landlock-run')
-if (existsSync(landlock)) cpSync(landlock, join(assets, 'landlock-run'))
+cpSync(join(root, 'packages/sandbox/landlock-run/bin'), join(assets, 'landlock-run'), { recursive: true })
