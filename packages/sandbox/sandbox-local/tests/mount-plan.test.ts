@@ -82,7 +82,9 @@ it('sockets are masked with the directory they lie in, or alone', () => {
   )
   const readOnly = plan({ mode: 'read-only' }, { sockets }).mounts
   const sealed = bwrapArgv(['b'], { mounts: readOnly, network: 'shared', root: true, cwd: '/', statusFd: 3 }, [])
-  expect(sealed.join(' ')).toContain('--tmpfs /tmp/ssh-1 --ro-bind /dev/null /run/docker.sock --remount-ro /tmp/ssh-1 --chdir / ')
+  expect(sealed.join(' ')).toContain(
+    '--tmpfs /tmp/ssh-1 --ro-bind /dev/null /run/docker.sock --remount-ro /tmp/ssh-1 --chdir / ',
+  )
   expect(sealed.join(' ')).toContain(
     '--cap-drop ALL --cap-add CAP_DAC_OVERRIDE --cap-add CAP_CHOWN --cap-add CAP_FOWNER --ro-bind-try /proc/sys /proc/sys',
   )
