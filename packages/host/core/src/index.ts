@@ -1,4 +1,6 @@
 export { assertNever } from './assert-never.ts'
 export { DshError, type DshErrorOptions, errorCode, errorText, isDshError } from './errors.ts'
+export { type FileLockOptions, withFileLock } from './file-lock.ts'
 export { deepFreeze, type JsonObject, type JsonValue, snapshotJson } from './json.ts'
 export { cutUtf8End, cutUtf8Start, sliceCodePoints } from './text.ts'
+export { type WriteAtomicOptions, writeAtomic } from './write-atomic.ts'
