@@ -5,7 +5,7 @@ import { type Session, verifyDispatch, verifyDispatchFully } from '@dsh/session'
 import * as z from 'zod'
 import './events.ts'
 import { LoopAgent, type LoopServices } from './loop-agent.ts'
-import { openSession, withResumedEffort } from './open-session.ts'
+import { openSession, withResumedChoice } from './open-session.ts'
 
 declare module '@dsh/cordis' {
   interface Context {
@@ -66,7 +66,7 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
         await sessions.dispose(closing.id)
       },
     }
-    const agent = new LoopAgent(session, withResumedEffort(asked, session), services)
+    const agent = new LoopAgent(session, withResumedChoice(asked, session), services)
     agent.attach(await createScope(ctx, agent, `agent ${agent.id}`))
     live.add(agent)
     return agent

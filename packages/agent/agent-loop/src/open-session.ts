@@ -36,14 +36,16 @@ function checkOptions({ id, sessionId, resumeSessionId, maxTokens }: AgentOption
 }
 
 /**
- * What a resumed session keeps asking for: the effort that somebody chose, as long as it still goes to the same model.
- * What an adapter had filled in is resolved anew.
+ * What a resumed session keeps asking for: its model, unless another one is named, and the effort that somebody chose,
+ * as long as it still goes to that model. What an adapter had filled in is resolved anew.
  */
-export function withResumedEffort(options: AgentOptions, session: Session): AgentOptions {
+export function withResumedChoice(options: AgentOptions, session: Session): AgentOptions {
   const header = session.requestHeader
-  const effort = header?.config.reasoningEffort
-  if (header === undefined || effort === undefined || options.reasoningEffort !== undefined) return options
-  const sameRoute = header.config.provider === options.provider && header.config.model === options.model
-  if (!sameRoute || header.adapterDefaults?.reasoningEffort === true) return options
-  return { ...options, reasoningEffort: effort }
+  if (header === undefined) return options
+  const { provider, model, reasoningEffort } = header.config
+  const asked = { ...options, provider: options.provider ?? provider, model: options.model ?? model }
+  const sameRoute = asked.provider === provider && asked.model === model
+  if (!sameRoute || options.reasoningEffort !== undefined) return asked
+  if (reasoningEffort === undefined || header.adapterDefaults?.reasoningEffort === true) return asked
+  return { ...asked, reasoningEffort }
 }

@@ -24,6 +24,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/fs-sandbox': { load: () => import('@dsh/fs-sandbox'), provides: ['fs'] },
   '@dsh/fs-observation-policy': { load: () => import('@dsh/fs-observation-policy') },
   '@dsh/tool-fs': { load: () => import('@dsh/tool-fs') },
+  '@dsh/tool-fs-search': { load: () => import('@dsh/tool-fs-search') },
   '@dsh/subprocess-local': { load: () => import('@dsh/subprocess-local'), provides: ['subprocess'] },
   '@dsh/bash-local': { load: () => import('@dsh/bash-local'), provides: ['shell'] },
   '@dsh/bash-sandbox': { load: () => import('@dsh/bash-sandbox'), provides: ['shell'] },
@@ -34,6 +35,8 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/sandbox-local': { load: () => import('@dsh/sandbox-local'), provides: ['sandbox'] },
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },
+  '@dsh/credentials-local': { load: () => import('@dsh/credentials-local'), provides: ['credentials'] },
+  '@dsh/headless': { load: () => import('@dsh/headless') },
+  '@dsh/headless/startup': { load: () => import('@dsh/headless/startup'), provides: ['headlessStartup'] },
   '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
-  '@dsh/replay/driver': { load: () => import('@dsh/replay/driver') },
 }

@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises'
+import type {} from '@dsh/agent-default-model'
+import type { Context } from '@dsh/cordis'
+import type {} from '@dsh/host'
+import * as z from 'zod'
+import { processStreams } from './output.ts'
+import { type RunHost, run } from './run.ts'
+import './startup.ts'
+import { UsageError } from './options.ts'
+
+export type { HeadlessOptions } from './options.ts'
+export type { ResultDocument } from './result-document.ts'
+
+/** The row that does the task, once the audit has passed. */
+export const name = 'headless-runner'
+export const inject = ['agentDefaultModel', 'agents', 'sessions', 'llm', 'headlessStartup']
+
+export const Config = z.strictObject({
+  /** Takes the place of the task on the command line. */
+  task: z.string().optional(),
+})
+
+export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
+  const exit = ctx.get('appExit')
+  if (exit === undefined)
+    throw new Error('headless-runner: the launcher must provide ctx.appExit before the tree mounts')
+  const ready = ctx.get('hostReady')
+  const options = { ...ctx.headlessStartup, ...(config.task === undefined ? {} : { task: config.task }) }
+  const host = hostOf(ctx)
+
+  ctx.effect(() => {
+    const stop = new AbortController()
+    const running = (async () => {
+      await Promise.race([ready?.wait(), aborted(stop.signal)])
+      if (stop.signal.aborted) return
+      ctx.llm.warm()
+      exit(await run(options, host, stop.signal))
+    })()
+    running.catch((error: unknown) => {
+      ctx.logger.error(error)
+      exit(1)
+    })
+    return async () => {
+      stop.abort({ kind: 'user' })
+      await running.catch(() => {})
+    }
+  }, 'headless run')
+}
+
+function hostOf(ctx: Context): RunHost {
+  return {
+    agents: ctx.agents,
+    defaultModel: ctx.agentDefaultModel,
+    llm: ctx.llm,
+    get store() {
+      return ctx.get('sessionPersistence')
+    },
+    stdin: process.stdin,
+    streams: processStreams(),
+    listen: (listener) => void ctx.on('session/event', listener),
+    setPermissionMode: () => {
+      throw new UsageError('error: --permission-mode needs the permission row, which this composition does not have')
+    },
+    checkBudget: () => {
+      throw new UsageError('error: --max-budget-usd needs the token-meter row, which this composition does not have')
+    },
+    costUsd: () => undefined,
+    settleLeftovers: async () => {},
+    writeFile: (path, text) => writeFile(path, text),
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

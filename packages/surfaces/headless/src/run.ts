@@ -1,0 +1,146 @@
+import type { Agent, AgentsService } from '@dsh/agent'
+import type { AgentDefaultModel } from '@dsh/agent-default-model'
+import { errorCode, errorText } from '@dsh/core'
+import type { LlmService } from '@dsh/llm'
+import type { Session, SessionEvent, SessionPersistence } from '@dsh/session'
+import { chooseModel } from './model-choice.ts'
+import { type HeadlessOptions, UsageError } from './options.ts'
+import { exitCodes, failed, type Outcome, type RunSummary, summarize } from './outcome.ts'
+import { createOutput, type Output, type Streams } from './output.ts'
+import { resultDocument } from './result-document.ts'
+import { openChoice } from './session-choice.ts'
+import { readTask } from './stdin.ts'
+import { usageOutcome } from './usage.ts'
+
+/** What a run takes from its composition. */
+export interface RunHost {
+  readonly agents: AgentsService
+  readonly defaultModel: AgentDefaultModel
+  readonly llm: LlmService
+  readonly store: SessionPersistence | undefined
+  readonly stdin: AsyncIterable<Buffer | string>
+  readonly streams: Streams
+  readonly listen: (listener: (session: Session, event: SessionEvent) => void) => void
+  readonly setPermissionMode: (session: Session, mode: string) => void
+  /** Refuses a budget that nobody can count. */
+  readonly checkBudget: (model: { readonly provider: string; readonly model: string }) => void
+  readonly costUsd: (session: Session) => number | undefined
+  /** Waits for what the agent left running, within a bound; tells what was dropped. */
+  readonly settleLeftovers: (agent: Agent, signal: AbortSignal) => Promise<void>
+  readonly writeFile: (path: string, text: string) => Promise<void>
+}
+
+interface Progress {
+  session?: Session
+  summary?: RunSummary
+}
+
+/** One task from start to end; gives the exit code. `signal` is the program being told to stop. */
+export async function run(options: HeadlessOptions, host: RunHost, signal: AbortSignal): Promise<number> {
+  const startedAt = performance.now()
+  const output = createOutput(options.format, host.streams)
+  const progress: Progress = {}
+  const outcome = await work(options, host, output, progress, signal).catch((error: unknown) => {
+    if (error instanceof UsageError) return error
+    return { answer: undefined, ...failed({ code: errorCode(error) ?? 'UNKNOWN', message: errorText(error) }) }
+  })
+  if (outcome instanceof UsageError) {
+    reportUsage(outcome, options, output, host)
+    await host.streams.flushed()
+    return exitCodes.usage
+  }
+  const written = await writeLastMessage(options, outcome, host)
+  const { session, summary } = progress
+  const facts = {
+    sessionId: session?.id,
+    durationMs: performance.now() - startedAt,
+    summary,
+    costUsd: session === undefined ? undefined : host.costUsd(session),
+  }
+  output.finished(written, resultDocument(written, facts), signal.aborted)
+  await host.streams.flushed()
+  return written.exitCode
+}
+
+async function work(
+  options: HeadlessOptions,
+  host: RunHost,
+  output: Output,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const task = options.task ?? (await readTask(host.stdin, signal))
+  const agent = await openAgent(options, host)
+  const { session } = agent
+  progress.session = session
+  const model = modelOf(agent)
+  if (options.maxBudgetUsd !== undefined) host.checkBudget(model)
+  if (options.permissionMode !== undefined) host.setPermissionMode(session, options.permissionMode)
+
+  const summary = summarize()
+  progress.summary = summary
+  output.started(session, model)
+  host.listen((from, event) => {
+    if (from !== session) return
+    summary.add(event)
+    output.event(session, event)
+  })
+  const cancel = () => agent.cancel({ kind: 'user' }, { keepInbox: true })
+  signal.addEventListener('abort', cancel, { once: true })
+  signal.throwIfAborted()
+
+  agent.followup(task)
+  await agent.whenIdle()
+  await host.settleLeftovers(agent, signal)
+  await host.store?.flush(session)
+  return { ...summary.outcome() }
+}
+
+async function openAgent(options: HeadlessOptions, host: RunHost): Promise<Agent> {
+  const { maxTurns, maxWallMs, maxBudgetUsd } = options
+  const limits = {
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(maxWallMs === undefined ? {} : { maxWallMs }),
+    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+  }
+  const fallback = host.defaultModel.current()
+  const chosen = await chooseModel(options, fallback, host.llm)
+  const place = await openChoice(options, host.store)
+  const isNew = options.session.kind === 'new'
+  // A stored session goes on with its own model unless another one was asked for.
+  const given = isNew || options.model !== undefined ? chosen : {}
+  const agent = await host.agents.create({ ...place, ...given, limits })
+  if (agent.options.model === undefined) agent.configure(chosen)
+  if (!isNew && options.effort !== undefined) {
+    const { reasoningEffort } = await chooseModel(
+      { model: undefined, effort: options.effort },
+      modelOf(agent),
+      host.llm,
+    )
+    agent.configure(reasoningEffort === undefined ? {} : { reasoningEffort })
+  }
+  return agent
+}
+
+function modelOf(agent: Agent): { readonly provider: string; readonly model: string } {
+  const { provider = '', model = '' } = agent.options
+  return { provider, model }
+}
+
+function reportUsage(error: UsageError, options: HeadlessOptions, output: Output, host: RunHost): void {
+  const { outcome, document } = usageOutcome(error.message)
+  if (options.format === 'text') host.streams.err(`${error.message}\n`)
+  else output.finished(outcome, document, false)
+}
+
+async function writeLastMessage(options: HeadlessOptions, outcome: Outcome, host: RunHost): Promise<Outcome> {
+  if (options.lastMessageFile === undefined) return outcome
+  try {
+    await host.writeFile(options.lastMessageFile, outcome.answer ?? '')
+    return outcome
+  } catch (error) {
+    if (outcome.exitCode !== exitCodes.completed) return outcome
+    const message = `--output-last-message: ${errorText(error)}`
+    return { ...outcome, ...failed({ code: errorCode(error) ?? 'UNKNOWN', message }) }
+  }
+}

@@ -1,0 +1,42 @@
+import type { AgentOptions } from '@dsh/agent'
+import { errorCode } from '@dsh/core'
+import type { SessionPersistence } from '@dsh/session'
+import { type HeadlessOptions, type SessionChoice, UsageError } from './options.ts'
+
+/** The session of this run, in the words of the agent factory. */
+export async function openChoice(
+  { session, ephemeral, cwd }: Pick<HeadlessOptions, 'session' | 'ephemeral' | 'cwd'>,
+  store: SessionPersistence | undefined,
+): Promise<Pick<AgentOptions, 'sessionId' | 'resumeSessionId' | 'session' | 'cwd' | 'ephemeral'>> {
+  if (session.kind === 'new') {
+    if (session.id !== undefined && (await store?.locate(session.id)) !== undefined)
+      throw new UsageError(`error: session "${session.id}" exists already; go on with it: --resume ${session.id}`)
+    return { cwd, ...(ephemeral ? { ephemeral } : {}), ...(session.id === undefined ? {} : { sessionId: session.id }) }
+  }
+  if (store === undefined)
+    throw new UsageError('error: this composition keeps no sessions (no session-persistence row)')
+  const id = await storedId(session, cwd, store)
+  if (!session.fork) return { resumeSessionId: id }
+  return { session: await store.fork(id, session.forkId === undefined ? {} : { id: session.forkId }) }
+}
+
+async function storedId(
+  choice: Exclude<SessionChoice, { kind: 'new' }>,
+  cwd: string,
+  store: SessionPersistence,
+): Promise<string> {
+  if (choice.kind === 'resume') {
+    if ((await store.locate(choice.id)) === undefined) throw new UsageError(`error: session "${choice.id}" not found`)
+    return choice.id
+  }
+  const newest = (await store.list({ cwd })).find(
+    ({ problem, header }) => problem === undefined && header.origin === undefined,
+  )
+  if (newest === undefined) throw new UsageError(`error: there is no session to continue in ${cwd}`)
+  return newest.header.id
+}
+
+/** Failures of opening that are the caller's mistake rather than the program's. */
+export function isMissingSession(error: unknown): boolean {
+  return errorCode(error) === 'SESSION_NOT_FOUND'
+}

@@ -1,0 +1,36 @@
+import type { Context } from '@dsh/cordis'
+import type {} from '@dsh/host'
+import { formatOf, parseCommandLine } from './command-line.ts'
+import type { HeadlessOptions } from './options.ts'
+import { exitCodes } from './outcome.ts'
+import { createOutput, processStreams } from './output.ts'
+import { usageOutcome } from './usage.ts'
+
+declare module '@dsh/cordis' {
+  interface Context {
+    headlessStartup: HeadlessOptions
+  }
+}
+
+/** The row that reads the command line. The runner waits for it, so help and usage errors never start a run. */
+export const name = 'headless-startup'
+export const inject = ['cmdlineArgs']
+
+export async function apply(ctx: Context): Promise<void> {
+  const args = ctx.cmdlineArgs.get()
+  const parsed = parseCommandLine(args, { cwd: process.cwd(), stdinIsTerminal: process.stdin.isTTY === true })
+  if (parsed.kind === 'run') {
+    ctx.provide('headlessStartup', parsed.options)
+    return
+  }
+  const streams = processStreams()
+  if (parsed.kind === 'help') streams.out(parsed.text)
+  else {
+    const { outcome, document } = usageOutcome(parsed.message)
+    const format = formatOf(args)
+    if (format === 'text') streams.err(`${parsed.message}\n`)
+    else createOutput(format, streams).finished(outcome, document, false)
+  }
+  await streams.flushed()
+  ctx.get('appExit')?.(parsed.kind === 'help' ? 0 : exitCodes.usage)
+}
