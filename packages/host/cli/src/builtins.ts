@@ -32,6 +32,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/tool-bash': { load: () => import('@dsh/tool-bash') },
   '@dsh/jobs-local': { load: () => import('@dsh/jobs-local'), provides: ['jobs'] },
   '@dsh/tool-jobs': { load: () => import('@dsh/tool-jobs') },
+  '@dsh/tool-todo': { load: () => import('@dsh/tool-todo') },
   '@dsh/sandbox-local': { load: () => import('@dsh/sandbox-local'), provides: ['sandbox'] },
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },

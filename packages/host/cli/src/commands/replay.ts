@@ -15,7 +15,10 @@ import {
   replayFixture,
   reportJson,
   reportJunit,
+  type Summary,
+  skippedOutcome,
   summaryOf,
+  unmetNeeds,
   writeFixture,
 } from '@dsh/replay'
 import { UsageError } from '../argv.ts'
@@ -77,9 +80,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const summary = summaryOf(outcomes, Math.round(performance.now() - started))
   if (options.junit !== undefined) await writeReport(options.junit, reportJunit(outcomes, summary))
   if (options.json) process.stdout.write(reportJson(outcomes, summary))
-  else if (fixtures.length > 1)
-    process.stdout.write(`${summary.passed} as recorded, ${summary.failed} different, ${summary.durationMs} ms\n`)
+  else if (fixtures.length > 1) process.stdout.write(`${counts(summary)}, ${summary.durationMs} ms\n`)
   return summary.failed === 0 ? 0 : 1
+}
+
+function counts(summary: Summary): string {
+  const skipped = summary.skipped === 0 ? '' : `, ${summary.skipped} skipped`
+  return `${summary.passed} as recorded, ${summary.failed} different${skipped}`
 }
 
 function parse(args: readonly string[]): { targets: string[]; options: Options } | undefined {
@@ -161,6 +168,8 @@ async function readAll(targets: readonly string[], options: Options): Promise<Fi
 }
 
 async function one(fixture: Fixture, options: Options, narrated: boolean): Promise<Outcome> {
+  const lacks = unmetNeeds(fixture)
+  if (lacks.length > 0) return skippedOutcome(fixture, `needs ${lacks.join(', ')}`)
   const scratch = await makeScratch({
     ...(fixture.workspace === undefined ? {} : { workspace: fixture.workspace }),
     ...(options.scratch === undefined ? {} : { at: await made(options.scratch) }),
