@@ -29,6 +29,7 @@ const efforts = ['off', 'low', 'high', 'max']
 /** Where a script was written by hand and shows no request yet: the product's own default model. */
 const productDefault: ReplayProvider = {
   id: 'deepseek-official',
+  retryPolicy: { mode: 'normal', initialDelayMs: 1, maxDelayMs: 10, jitterRatio: 0 },
   models: [
     {
       id: 'deepseek-v4-flash',

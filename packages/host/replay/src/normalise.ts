@@ -49,11 +49,12 @@ function volatileFields(type: string, data: JsonObject): JsonObject {
   return data
 }
 
-const tokens: Record<string, string> = { system: '{{system}}', tools: '{{tools}}' }
+/** Prompt and schemas are compared through files of their own. */
+export const headerTokens: Readonly<Record<string, string>> = { system: '{{system}}', tools: '{{tools}}' }
 
 function tokenised(header: JsonObject): JsonObject {
   const entries = Object.entries(header)
-  return Object.fromEntries(entries.map(([key, value]) => [key, tokens[key] ?? value]))
+  return Object.fromEntries(entries.map(([key, value]) => [key, headerTokens[key] ?? value]))
 }
 
 function jitters(policyKey: JsonValue | undefined): boolean {
@@ -76,6 +77,15 @@ export interface TextNormaliser {
   replace(text: string): string
   /** Where something volatile stands, for text that arrives in pieces. */
   spans(text: string): Span[]
+}
+
+/** Only the directories: what a recording keeps when it goes into a fixture. */
+export function placeNormaliser(volatile: Pick<Volatile, 'cwd' | 'home'>): TextNormaliser {
+  const places = [...directories(volatile.cwd, '{{cwd}}'), ...directories(volatile.home ?? [], '{{home}}')]
+  return {
+    replace: (text) => places.reduce((now, step) => now.replace(step.pattern, step.replace), text),
+    spans: (text) => places.flatMap((place) => spansOf(text, place.pattern)),
+  }
 }
 
 /** Order matters: directories, separators, spill files, rendered times, the fixture's rules, ids. */

@@ -4,8 +4,8 @@ import type { JsonObject } from '@dsh/core'
 import { diffArrays } from 'diff'
 import type { Fixture } from './fixture.ts'
 import { type HeaderPins, pinFiles, pinsOf, toolsText } from './header-pins.ts'
-import { normalise, textNormaliser, type Volatile } from './normalise.ts'
-import { mapStrings } from './placeholders.ts'
+import { headerTokens, normalise, placeNormaliser, textNormaliser, type Volatile } from './normalise.ts'
+import { healDeltas, mapStrings } from './placeholders.ts'
 import { readableLines } from './readable.ts'
 import { volatileOf, withTokens } from './replay.ts'
 import type { Scratch } from './scratch.ts'
@@ -17,30 +17,20 @@ import { compareTrees, readTree, type Tree } from './tree.ts'
  * lie beside it), and what an earlier recording says the same way keeps that recording's ids and times.
  */
 export function fixtureLog(log: Transcript, volatile: Volatile, before?: Transcript): string {
-  const { replace } = textNormaliser({ cwd: volatile.cwd, ...(volatile.home ? { home: volatile.home } : {}) })
+  const { replace, spans } = placeNormaliser(volatile)
   const projected: Transcript = {
     header: mapStrings(log.header, replace) as JsonObject,
-    events: normaliseHeaders(log).events.map((event) => ({
-      ...event,
-      data: mapStrings(event.data, replace) as JsonObject,
-    })),
+    events: healDeltas(log.events, spans).map((event) => projectedEvent(event, replace)),
   }
   return projectTranscript(before === undefined ? projected : settled(projected, before, volatile))
 }
 
-function normaliseHeaders(log: Transcript): Transcript {
-  return {
-    header: log.header,
-    events: log.events.map((event) => {
-      if (event.type !== 'request/header') return event
-      const header = { ...(event.data['header'] as Record<string, never>) }
-      const tokens = {
-        ...('system' in header ? { system: '{{system}}' } : {}),
-        ...('tools' in header ? { tools: '{{tools}}' } : {}),
-      }
-      return { ...event, data: { ...event.data, header: { ...header, ...tokens } } }
-    }),
-  }
+function projectedEvent(event: RecordedEvent, replace: (text: string) => string): RecordedEvent {
+  const data = mapStrings(event.data, replace) as JsonObject
+  if (event.type !== 'request/header') return { ...event, time: 0, data }
+  const entries = Object.entries(data['header'] as JsonObject)
+  const header = Object.fromEntries(entries.map(([key, value]) => [key, headerTokens[key] ?? value]))
+  return { ...event, time: 0, data: { ...data, header } }
 }
 
 /** Takes over from `before` every event that says the same, so that a refresh changes only what has changed. */

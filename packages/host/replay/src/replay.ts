@@ -25,7 +25,15 @@ export interface Outcome {
   readonly durationMs: number
   readonly findings: readonly Finding[]
   readonly events: number
+  /** Why it was not run. */
+  readonly skipped?: string
   readonly driven: Driven
+}
+
+/** The outcome of a fixture that this machine cannot run. */
+export function skippedOutcome(fixture: Fixture, reason: string): Outcome {
+  const driven = { primary: undefined, children: [], stderr: '', problem: undefined }
+  return { name: fixture.name, durationMs: 0, findings: [], events: 0, skipped: reason, driven }
 }
 
 /** Runs a fixture in its scratch copy and holds the result against the recording. */

@@ -28,7 +28,7 @@ export type ScriptedCall = z.infer<typeof callSchema>
 /** One answer of `script.json`; `hang` says "partial" and waits to be cancelled, `throw` breaks the stream. */
 const entrySchema = z.union([
   replySchema,
-  z.strictObject({ hang: z.strictObject({ readyFile: z.string().optional() }) }),
+  z.strictObject({ hang: z.strictObject({ readyFile: z.string() }) }),
   z.strictObject({ throw: failureSchema }),
   /** The replies behind it are for the process that takes the session up again. */
   z.strictObject({ resume: z.literal(true) }),
@@ -90,8 +90,9 @@ function reasonOf(reply: Reply): FinishReason {
   return { kind: reply.finish ?? (reply.calls === undefined ? 'stop' : 'tool-calls') }
 }
 
-/** Runs of deltas have to be real ones: a word each. */
+/** Runs of deltas have to be real ones: a word each. A placeholder stays in one piece. */
 function pieces(text: string): string[] {
+  if (text.includes('{{fromRequest:')) return [text]
   return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [text]
 }
 

@@ -3,16 +3,19 @@ import type { Finding, Outcome } from './replay.ts'
 export interface Summary {
   readonly passed: number
   readonly failed: number
+  readonly skipped: number
   readonly durationMs: number
 }
 
 export function summaryOf(outcomes: readonly Outcome[], durationMs: number): Summary {
   const failed = outcomes.filter((outcome) => outcome.findings.length > 0).length
-  return { passed: outcomes.length - failed, failed, durationMs }
+  const skipped = outcomes.filter((outcome) => outcome.skipped !== undefined).length
+  return { passed: outcomes.length - failed - skipped, failed, skipped, durationMs }
 }
 
 /** One line per fixture; behind a failing one, what is different. */
 export function outcomeText(outcome: Outcome, maxLines = 80): string {
+  if (outcome.skipped !== undefined) return `skip ${outcome.name}  (${outcome.skipped})`
   const failed = outcome.findings.length > 0
   const head = `${failed ? 'FAIL' : 'ok  '} ${outcome.name}  (${outcome.events} events, ${outcome.durationMs} ms)`
   return [head, ...outcome.findings.map((finding) => findingText(finding, maxLines))].join('\n')
@@ -27,22 +30,25 @@ function findingText(finding: Finding, maxLines: number): string {
 
 /** One document for programs. */
 export function reportJson(outcomes: readonly Outcome[], summary: Summary): string {
-  const fixtures = outcomes.map(({ name, durationMs, events, findings }) => ({
+  const fixtures = outcomes.map(({ name, durationMs, events, findings, skipped }) => ({
     name,
     ok: findings.length === 0,
+    ...(skipped === undefined ? {} : { skipped }),
     duration_ms: durationMs,
     events,
     findings,
   }))
-  const { passed, failed, durationMs } = summary
-  return `${JSON.stringify({ type: 'replay', passed, failed, duration_ms: durationMs, fixtures }, null, 2)}\n`
+  const { passed, failed, skipped, durationMs } = summary
+  const document = { type: 'replay', passed, failed, skipped, duration_ms: durationMs, fixtures }
+  return `${JSON.stringify(document, null, 2)}\n`
 }
 
 /** The JUnit XML that CI systems read: one test case per fixture. */
 export function reportJunit(outcomes: readonly Outcome[], summary: Summary): string {
-  const total = `tests="${outcomes.length}" failures="${summary.failed}" time="${summary.durationMs / 1000}"`
+  const total = `tests="${outcomes.length}" failures="${summary.failed}" skipped="${summary.skipped}" time="${summary.durationMs / 1000}"`
   const cases = outcomes.map((outcome) => {
     const open = `    <testcase classname="dsh.replay" name="${xml(outcome.name)}" time="${outcome.durationMs / 1000}"`
+    if (outcome.skipped !== undefined) return `${open}><skipped message="${xml(outcome.skipped)}"/></testcase>`
     if (outcome.findings.length === 0) return `${open}/>`
     const failures = outcome.findings.map(
       (finding) =>

@@ -12,7 +12,7 @@ export function scriptFor(transcript: Transcript, cwd: string): Transcript {
   const replace = (text: string) => text.replace(place, () => cwd)
   const events = healDeltas(transcript.events, (text) => spansOf(text, place))
   return {
-    header: { ...transcript.header, cwd },
+    header: { type: 'session', version: 0, id: 'script', createdAt: 0, ...transcript.header, cwd },
     events: events.map((event) => ({ ...event, data: mapStrings(event.data, replace) as JsonObject })),
   }
 }
