@@ -20,7 +20,7 @@ export interface RunHost {
   readonly store: SessionPersistence | undefined
   readonly stdin: AsyncIterable<Buffer | string>
   readonly streams: Streams
-  readonly listen: (listener: (session: Session, event: SessionEvent) => void) => void
+  readonly listen: (listener: (session: Session) => void) => void
   readonly setPermissionMode: (session: Session, mode: string) => void
   /** Refuses a budget that nobody can count. */
   readonly checkBudget: (model: { readonly provider: string; readonly model: string }) => void
@@ -80,10 +80,17 @@ async function work(
   const summary = summarize()
   progress.summary = summary
   output.started(session, model)
-  host.listen((from, event) => {
-    if (from !== session) return
-    summary.add(event)
-    output.event(session, event)
+  // The log is what is told; a listener only says when to look. It is gone before the last event of a stopped run.
+  let told = session.events.length
+  const tell = () => {
+    while (told < session.events.length) {
+      const event = session.events[told++] as SessionEvent
+      summary.add(event)
+      output.event(session, event)
+    }
+  }
+  host.listen((from) => {
+    if (from === session) tell()
   })
   const cancel = () => agent.cancel({ kind: 'user' }, { keepInbox: true })
   signal.addEventListener('abort', cancel, { once: true })
@@ -92,8 +99,9 @@ async function work(
   agent.followup(task)
   await agent.whenIdle()
   await host.settleLeftovers(agent, signal)
+  tell()
   await host.store?.flush(session)
-  return { ...summary.outcome() }
+  return summary.outcome()
 }
 
 async function openAgent(options: HeadlessOptions, host: RunHost): Promise<Agent> {
