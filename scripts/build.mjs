@@ -1,5 +1,5 @@
 // Bundles the command: one small entry, a chunk per row and per lazy import, and beside them everything that is no code.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -33,26 +33,39 @@ const result = await build({
   logLevel: 'warning',
 })
 
-// Chunks of earlier builds stay for ten minutes: a program that is running may still ask for one.
-const written = new Set()
-for (const file of result.outputFiles) {
-  mkdirSync(dirname(file.path), { recursive: true })
-  writeFileSync(file.path, file.contents)
-  written.add(file.path)
-}
-for (const name of readdirSync(dist)) {
-  const file = join(dist, name)
-  const old = () => Date.now() - statSync(file).mtimeMs > 600_000
-  if (name.endsWith('.js') && !written.has(file) && old()) rmSync(file)
-}
-
-const assets = join(dist, 'assets')
-rmSync(assets, { recursive: true, force: true })
+const outputs = result.outputFiles.map((file) => ({ path: file.path, contents: file.contents, mode: 0o644 }))
 for (const bundle of readdirSync(join(root, 'bundles'))) {
   if (!existsSync(join(root, 'bundles', bundle, 'cordis.patch.yml'))) continue
   for (const file of ['package.json', 'cordis.patch.yml']) {
-    cpSync(join(root, 'bundles', bundle, file), join(assets, 'bundles', bundle, file))
+    asset(join(root, 'bundles', bundle, file), join('bundles', bundle, file))
   }
 }
-cpSync(join(root, 'profiles'), join(assets, 'profiles'), { recursive: true })
-cpSync(join(root, 'packages/sandbox/landlock-run/bin'), join(assets, 'landlock-run'), { recursive: true })
+assetTree(join(root, 'profiles'), 'profiles')
+assetTree(join(root, 'packages/sandbox/landlock-run/bin'), 'landlock-run')
+
+// Each file appears whole, and the entry last: a program that starts meanwhile finds a build that fits together.
+outputs.sort((a, b) => Number(a.path === join(dist, 'main.js')) - Number(b.path === join(dist, 'main.js')))
+for (const { path, contents, mode } of outputs) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}.new`, contents, { mode })
+  renameSync(`${path}.new`, path)
+}
+
+// Chunks of earlier builds stay for ten minutes: a program that is running may still ask for one.
+const current = new Set(outputs.map(({ path }) => path))
+for (const entry of readdirSync(dist, { withFileTypes: true, recursive: true })) {
+  const file = join(entry.parentPath, entry.name)
+  if (entry.isDirectory() || current.has(file)) continue
+  if (!file.endsWith('.js') || Date.now() - statSync(file).mtimeMs > 600_000) rmSync(file)
+}
+
+function asset(from, to) {
+  outputs.push({ path: join(dist, 'assets', to), contents: readFileSync(from), mode: statSync(from).mode & 0o777 })
+}
+
+function assetTree(from, to) {
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (entry.isDirectory()) assetTree(join(from, entry.name), join(to, entry.name))
+    else asset(join(from, entry.name), join(to, entry.name))
+  }
+}
