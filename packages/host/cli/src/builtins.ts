@@ -18,6 +18,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/llm-deepseek': { load: () => import('@dsh/llm-deepseek') },
   '@dsh/llm-retry': { load: () => import('@dsh/llm-retry') },
   '@dsh/llm-replay': { load: () => import('@dsh/llm-replay') },
+  '@dsh/replay/driver': { load: () => import('@dsh/replay/driver') },
   '@dsh/token-meter': { load: () => import('@dsh/token-meter'), provides: ['tokenMeter'] },
   '@dsh/agent-default-model': { load: () => import('@dsh/agent-default-model'), provides: ['agentDefaultModel'] },
   '@dsh/tools': { load: () => import('@dsh/tools'), provides: ['tools'] },
