@@ -2,6 +2,7 @@ import * as nodeFs from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { RowSpec } from '@dsh/testkit'
 import { describe, expect, it } from 'vitest'
 import { type Bench, bench } from './bench.ts'
 
@@ -68,12 +69,16 @@ describe.skipIf(cases.length === 0)('the shared file cases', () => {
   })
 })
 
-async function rowsFor(one: Case): Promise<{ module: unknown; config?: unknown }[]> {
-  const names = tools(one)
-  const rows: { module: unknown; config?: unknown }[] = [
-    { module: await import('@dsh/user-approval'), config: { policy: 'ask' } },
-  ]
-  void names
+/** The rows beside the file tools that a case calls. */
+async function rowsFor(one: Case): Promise<RowSpec[]> {
+  const names = new Set(tools(one))
+  const rows: RowSpec[] = [{ module: await import('@dsh/user-approval'), config: { policy: 'ask' } }]
+  if (names.has('glob') || names.has('grep'))
+    rows.push(
+      { module: await import('@dsh/subprocess-local') },
+      { module: await import('@dsh/tool-fs-search'), config: { sampleOverCapGlobResults: false } },
+    )
+  if (names.has('str_replace_editor')) rows.push({ module: await import('@dsh/tool-str-replace-editor') })
   return rows
 }
 
