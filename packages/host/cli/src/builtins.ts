@@ -27,6 +27,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/fs-observation-policy': { load: () => import('@dsh/fs-observation-policy') },
   '@dsh/tool-fs': { load: () => import('@dsh/tool-fs') },
   '@dsh/tool-fs-search': { load: () => import('@dsh/tool-fs-search') },
+  '@dsh/tool-str-replace-editor': { load: () => import('@dsh/tool-str-replace-editor') },
   '@dsh/subprocess-local': { load: () => import('@dsh/subprocess-local'), provides: ['subprocess'] },
   '@dsh/bash-local': { load: () => import('@dsh/bash-local'), provides: ['shell'] },
   '@dsh/bash-sandbox': { load: () => import('@dsh/bash-sandbox'), provides: ['shell'] },
