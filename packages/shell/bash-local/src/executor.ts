@@ -45,7 +45,8 @@ export function createExecutor(options: ExecutorOptions): ShellService {
 
   async function spawn(spec: ShellSpec) {
     if (spec.signal?.aborted) throw abortedBeforeSpawn(spec.signal)
-    const launch = await options.launch([options.bash, '-c', spec.command], spec)
+    // The last word is $0: messages begin with `bash:`, wherever bash lies.
+    const launch = await options.launch([options.bash, '-c', spec.command, 'bash'], spec)
     const arrivals = arrivalLog()
     try {
       const process = await subprocess.spawn({

@@ -71,6 +71,11 @@ export function shellContract(executor: string, make: (home: string) => Promise<
       expect(stdout.text).toBe('1 dumb cat cat more\n')
     })
 
+    it('calls itself bash in its messages', async () => {
+      const { stderr } = await run('echo "$0 $#" >&2; no-such-program')
+      expect(stderr.text).toBe('bash 0\nbash: line 1: no-such-program: command not found\n')
+    })
+
     it('keeps nothing from one call to the next', async () => {
       await run('cd /; x=1; export y=2')
       expect((await run('pwd; echo "$x$y"')).stdout.text).toBe(`${root}\n\n`)
