@@ -14,12 +14,10 @@ export function createSessions(ctx: Context): SessionsService {
   // `ctx` is a proxy, and this is asked for every delta of a stream.
   const { events: bus } = ctx
 
-  // Collecting the listeners is where `internal/dispatch` may veto; calling them is where nothing may.
   const publish: Publish = (session, event) => {
-    if (live.get(session.id) !== session) return () => {}
+    if (live.get(session.id) !== session) return
     const args: unknown[] = ['session/event', session, event]
-    const listeners = bus.dispatch('emit', args)
-    return () => void callAll(ctx, listeners, args)
+    callAll(ctx, bus.dispatch('emit', args), args)
   }
 
   return {

@@ -17,8 +17,8 @@ import type {
   SurfaceDigest,
 } from './types.ts'
 
-/** Runs before the commit and may throw to veto it; what it returns runs after the commit and may not throw. */
-export type Publish = (session: Session, event: SessionEvent) => () => void
+/** Announces a committed event; may not throw. */
+export type Publish = (session: Session, event: SessionEvent) => void
 
 interface FoldState {
   state: unknown
@@ -94,10 +94,9 @@ export class LiveSession implements Session {
     this.projection.check(asEvent)
     this.publishing = true
     try {
-      const announce = this.publish(this, asEvent)
       this.log.push(asEvent)
       this.take(asEvent)
-      announce()
+      this.publish(this, asEvent)
     } finally {
       this.publishing = false
     }

@@ -263,17 +263,6 @@ describe('append', () => {
     expect(session.events.length).toBe(2)
   })
 
-  it('commits nothing when a dispatch listener vetoes', async () => {
-    const ctx = await host()
-    const session = ctx.sessions.create()
-    ctx.on('internal/dispatch', (_mode, name) => {
-      if (name === 'session/event') throw new Error('vetoed')
-    })
-    expect(() => session.append('turn/start', { turn: 1 })).toThrow('vetoed')
-    expect(session.events.length).toBe(0)
-    expect(session.openTurn).toBeUndefined()
-  })
-
   it('marks types that the format does not know as ignorable', async () => {
     const session = (await host()).sessions.create({ cwd: '/a' })
     expect(session.append('session/cwd', { cwd: '/b' }).ignorable).toBe(true)
