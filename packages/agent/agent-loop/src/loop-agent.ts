@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Agent, type AgentOptions, agentError, agentErrors, Inbox, userMessage } from '@dsh/agent'
 import { type Context, notify, type Scope, scopeTarget } from '@dsh/cordis'
 import type { UserMessage } from '@dsh/llm'
@@ -148,7 +149,7 @@ export class LoopAgent implements Agent {
   }
 
   private startTurns(): void {
-    const controller = new AbortController()
+    const controller = turnController()
     // The caller may stand in the middle of an append; the turn starts after it.
     this.begin(
       'turns',
@@ -160,7 +161,7 @@ export class LoopAgent implements Agent {
   private async drive(): Promise<void> {
     while (await runTurn(this.host(), (this.activity as Activity).controller)) {
       if (this.disposal !== undefined) return
-      ;(this.activity as Activity).controller = new AbortController()
+      ;(this.activity as Activity).controller = turnController()
     }
   }
 
@@ -209,4 +210,11 @@ export class LoopAgent implements Agent {
 /** Without the keys that have no value. */
 function present<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never
+}
+
+/** Every parallel call of a turn listens to its signal; Node would warn about the eleventh listener. */
+function turnController(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
 }
