@@ -82,21 +82,22 @@ export function shellContract(executor: string, make: (home: string) => Promise<
     })
 
     it('ends at its deadline, with what it said until then', async () => {
-      const outcome = await run('echo begun; sleep 9', { timeoutMs: 400 })
+      const outcome = await run('echo begun; sleep 20', { timeoutMs: 1500 })
       expect(outcome).toMatchObject({ timedOut: true, signal: 'SIGTERM', exitCode: null, stdout: { text: 'begun\n' } })
-      expect(outcome.durationMs).toBeLessThan(2500)
+      expect(outcome.durationMs).toBeLessThan(8000)
     })
 
     it('lets the command clean up when its time is over', async () => {
-      const outcome = await run("trap 'echo cleaned; exit 0' TERM; sleep 60 & wait", { timeoutMs: 400 })
+      const outcome = await run("trap 'echo cleaned; exit 0' TERM; sleep 60 & wait", { timeoutMs: 1500 })
       expect(outcome).toMatchObject({ timedOut: true, signal: null, exitCode: 0, stdout: { text: 'cleaned\n' } })
     })
 
     it('ends when the caller aborts, and does not start once it has', async () => {
       const controller = new AbortController()
-      const running = run('echo begun; sleep 9', { signal: controller.signal })
-      await sleep(300)
-      controller.abort(new Error('enough'))
+      const running = run('echo begun; sleep 20', {
+        signal: controller.signal,
+        onData: () => controller.abort(new Error('enough')),
+      })
       expect(await running).toMatchObject({ aborted: true, timedOut: false, stdout: { text: 'begun\n' } })
       await expect(run('touch never', { signal: controller.signal })).rejects.toThrow('aborted before spawn: enough')
     })
@@ -115,7 +116,7 @@ export function shellContract(executor: string, make: (home: string) => Promise<
     it('is not held up by what it leaves in the background', async () => {
       const outcome = await run('sleep 33.125 & echo done')
       expect(outcome.stdout.text).toBe('done\n')
-      expect(outcome.durationMs).toBeLessThan(2000)
+      expect(outcome.durationMs).toBeLessThan(8000)
     })
 
     it('keeps the tail of long output, and all of it in a file below the home', async () => {
@@ -128,7 +129,7 @@ export function shellContract(executor: string, make: (home: string) => Promise<
     })
 
     it('records how the two streams were interleaved', async () => {
-      const { arrivals } = await run('echo a; sleep .1; echo bb >&2; sleep .1; echo c')
+      const { arrivals } = await run('echo a; sleep .3; echo bb >&2; sleep .3; echo c')
       expect(arrivals).toEqual([
         ['stdout', 2],
         ['stderr', 3],

@@ -90,7 +90,7 @@ describe('a spawned process', () => {
     const started = performance.now()
     const settled = await (await run('(sleep 61.25; echo late) & echo done')).done
     expect(settled.stdout.text).toBe('done\n')
-    expect(performance.now() - started).toBeLessThan(1500)
+    expect(performance.now() - started).toBeLessThan(6000)
     expect(running('sleep 61.25')).toBe(true)
     await owned.terminateAll()
     await sleep(50)
@@ -101,7 +101,7 @@ describe('a spawned process', () => {
     const started = performance.now()
     const settled = await (await run('(while :; do echo x; sleep .05; done) & sleep .2; echo fg')).done
     expect(settled.stdout.text).toContain('fg\n')
-    expect(performance.now() - started).toBeLessThan(2500)
+    expect(performance.now() - started).toBeLessThan(8000)
     await owned.terminateAll()
   })
 
