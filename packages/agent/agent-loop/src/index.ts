@@ -2,6 +2,7 @@ import type { Agent, AgentOptions } from '@dsh/agent'
 import { type Context, createScope } from '@dsh/cordis'
 import type { GenerateOptions } from '@dsh/llm'
 import { type Session, verifyDispatch, verifyDispatchFully } from '@dsh/session'
+import type {} from '@dsh/token-meter'
 import * as z from 'zod'
 import './events.ts'
 import { LoopAgent, type LoopServices } from './loop-agent.ts'
@@ -59,7 +60,7 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
       systemPrompt,
       maxParallelToolCalls: () => config.maxParallelToolCalls,
       defaultLimits: config.limits,
-      spentUsd: () => undefined,
+      spentUsd: (spending) => ctx.get('tokenMeter')?.spentUsd(spending),
       async release(closing) {
         live.delete(agent)
         await store?.flush(closing).catch((error: unknown) => ctx.logger.error(error))

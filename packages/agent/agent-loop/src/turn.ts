@@ -78,15 +78,18 @@ async function preStep(
   claimed: readonly UserMessage[],
   signal: AbortSignal,
 ): Promise<PreStepDecision> {
-  const context = runtimeContextMessage(host)
-  // Context alone is no reason to ask the model anything.
-  const entering = claimed.length === 0 && step === 1 ? [] : [...claimed, ...(context === undefined ? [] : [context])]
   const { agent } = host
+  // Asked for last: a row above may have compacted the history that the context stood in.
+  const entering = () => {
+    const context = runtimeContextMessage(host)
+    // Context alone is no reason to ask the model anything.
+    return claimed.length === 0 && step === 1 ? [] : [...claimed, ...(context === undefined ? [] : [context])]
+  }
   const decision = host.ctx.waterfall(
     scopeTarget(agent),
     'agent/pre-step',
-    { agent, turn, step, claimed },
-    async () => ({ kind: 'enter' as const, messages: entering }),
+    { agent, turn, step, claimed, signal },
+    async () => ({ kind: 'enter' as const, messages: entering() }),
   )
   return untilAborted(decision, signal, () => giveUp(signal))
 }

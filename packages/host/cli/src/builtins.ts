@@ -8,7 +8,10 @@ export interface Builtin {
 /** One line per row package, each its own chunk; a row that no composition mounts is never read. */
 export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/session': { load: () => import('@dsh/session'), provides: ['sessions'] },
-  '@dsh/session-persistence-jsonl': { load: () => import('@dsh/session-persistence-jsonl'), provides: ['sessionPersistence'] },
+  '@dsh/session-persistence-jsonl': {
+    load: () => import('@dsh/session-persistence-jsonl'),
+    provides: ['sessionPersistence'],
+  },
   '@dsh/session-checkpoint-policy': { load: () => import('@dsh/session-checkpoint-policy') },
   '@dsh/session-title': { load: () => import('@dsh/session-title'), provides: ['sessionTitle'] },
   '@dsh/agent': { load: () => import('@dsh/agent'), provides: ['agents'] },
@@ -43,6 +46,10 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },
   '@dsh/credentials-local': { load: () => import('@dsh/credentials-local'), provides: ['credentials'] },
   '@dsh/headless': { load: () => import('@dsh/headless') },
+  '@dsh/permission-presets': { load: () => import('@dsh/permission-presets'), provides: ['permissionPresets'] },
+  '@dsh/commands': { load: () => import('@dsh/commands'), provides: ['commands'] },
+  '@dsh/tool-call-timeout-policy': { load: () => import('@dsh/tool-call-timeout-policy') },
+  '@dsh/repeat-tool-reminder': { load: () => import('@dsh/repeat-tool-reminder') },
   '@dsh/headless/startup': { load: () => import('@dsh/headless/startup'), provides: ['headlessStartup'] },
   '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
 }

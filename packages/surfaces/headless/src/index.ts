@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import type {} from '@dsh/agent-default-model'
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/host'
+import type {} from '@dsh/permission-presets'
+import type {} from '@dsh/token-meter'
 import * as z from 'zod'
 import { processStreams } from './output.ts'
 import { type RunHost, run } from './run.ts'
@@ -58,13 +60,17 @@ function hostOf(ctx: Context): RunHost {
     stdin: process.stdin,
     streams: processStreams(),
     listen: (listener) => void ctx.on('session/event', listener),
-    setPermissionMode: () => {
-      throw new UsageError('error: --permission-mode needs the permission row, which this composition does not have')
+    setPermissionMode(session, mode) {
+      const presets = ctx.get('permissionPresets')
+      if (presets?.optionOf(mode) === undefined)
+        throw new UsageError(`error: --permission-mode: this composition has no permission preset "${mode}"`)
+      presets.set(session, mode)
     },
-    checkBudget: () => {
-      throw new UsageError('error: --max-budget-usd needs the token-meter row, which this composition does not have')
+    checkBudget({ provider, model }) {
+      if (ctx.get('tokenMeter')?.price(provider, model) === undefined)
+        throw new UsageError(`error: --max-budget-usd: there are no prices for model "${model}" of "${provider}"`)
     },
-    costUsd: () => undefined,
+    costUsd: (session) => ctx.get('tokenMeter')?.spentUsd(session),
     settleLeftovers: async () => {},
     writeFile: (path, text) => writeFile(path, text),
   }

@@ -29,7 +29,6 @@ declare module '@dsh/cordis' {
 }
 
 export const name = 'tools'
-export const inject = ['systemPrompt']
 
 export async function apply(ctx: Context): Promise<void> {
   new Tools(ctx)
