@@ -78,6 +78,8 @@ export interface PreStep {
   readonly step: number
   /** What was claimed from the inbox for this step, in order. */
   readonly claimed: readonly UserMessage[]
+  /** Aborts with the turn. */
+  readonly signal: AbortSignal
 }
 
 export interface RequestError {
@@ -86,7 +88,7 @@ export interface RequestError {
   readonly step: number
   readonly provider: string
   readonly failure: LlmFailure
-  /** True once a tool ran in this step: such a step is never asked again for a broken stream. */
+  /** Aborts with the turn. No tool of this step ran yet: a request fails before its answer is complete. */
   readonly signal: AbortSignal
 }
 
