@@ -6,6 +6,8 @@ export interface BwrapProfile {
   /** Effective uid 0: bubblewrap then makes no user namespace, and root keeps its powers unless they are dropped. */
   readonly root: boolean
   readonly cwd: string
+  /** Set whatever the command's environment says. */
+  readonly env?: { readonly [name: string]: string }
   readonly statusFd: number
 }
 
@@ -36,6 +38,7 @@ export function bwrapArgv(runner: readonly string[], profile: BwrapProfile, comm
     ...(profile.network === 'none' ? ['--unshare-net'] : []),
     ...over.flatMap(mount),
     ...over.flatMap((one) => (one.kind === 'empty' && !one.writable ? ['--remount-ro', one.path] : [])),
+    ...Object.entries(profile.env ?? {}).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', profile.cwd, '--json-status-fd', String(profile.statusFd), '--'],
     ...command,
   ]

@@ -77,7 +77,8 @@ export function bwrapRung(runner: BwrapRunner | undefined, settings: SandboxSett
     if (!isVisible(plan, cwd)) throw workdirHidden(cwd)
     const network = policy.network ?? 'shared'
     const root = process.geteuid?.() === 0
-    return { argv: bwrapArgv(found.argv, { ...plan, network, root, cwd, statusFd }, argv), absent: plan.absent }
+    const env: Record<string, string> = tmp.kind === 'host' ? {} : { TMPDIR: '/tmp' }
+    return { argv: bwrapArgv(found.argv, { ...plan, network, root, cwd, env, statusFd }, argv), absent: plan.absent }
   }
 
   async function tmpOf(sessionId: string | undefined): Promise<PlanRequest['tmp']> {
@@ -106,7 +107,6 @@ export function bwrapRung(runner: BwrapRunner | undefined, settings: SandboxSett
         argv,
         statusFd,
         readStatus: bwrapStatus,
-        ...(settings.tmp === 'host' || mode !== 'workspace-write' ? {} : { env: { TMPDIR: '/tmp' } }),
         enforcement: 'full',
         notCovered: [...holes, ...absent.map((path) => `"${path}", which does not exist yet`)],
         rung: 'bwrap',
