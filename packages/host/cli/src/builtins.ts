@@ -44,6 +44,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/sandbox-local': { load: () => import('@dsh/sandbox-local'), provides: ['sandbox'] },
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
   '@dsh/user-approval': { load: () => import('@dsh/user-approval'), provides: ['approval'] },
+  '@dsh/settings-file': { load: () => import('@dsh/settings-file'), provides: ['settings'] },
   '@dsh/credentials-local': { load: () => import('@dsh/credentials-local'), provides: ['credentials'] },
   '@dsh/headless': { load: () => import('@dsh/headless') },
   '@dsh/permission-presets': { load: () => import('@dsh/permission-presets'), provides: ['permissionPresets'] },

@@ -13,12 +13,12 @@ export async function launch(request: LaunchRequest): Promise<number> {
   const home = resolveHome()
   const environment = layerEnvironment({ env: process.env, cwd: process.cwd(), home, warn: stderr })
   const name = request.profile ?? (request.print ? 'headless' : interactiveProfile())
-  const profile = readProfile(home, name)
+  const profile = readProfile(home, name, request.safe ? 'template' : 'own')
   const composition = composeProfile(profile, {
     home,
     cwd: process.cwd(),
     patches: request.patches,
-    userFiles: !request.safe,
+    scope: request.safe ? 'safe' : 'all',
   })
   for (const skip of composition.skips) stderr(`dsh: ${skipText(skip)}`)
   if (request.strict && composition.skips.length > 0) return 1

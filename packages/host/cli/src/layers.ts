@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Composition, checkComposition, compose, type Layer, type LayerKind, readLayer } from '@dsh/compose'
+import {
+  ComposeError,
+  type Composition,
+  checkComposition,
+  compose,
+  type Layer,
+  type LayerKind,
+  type LayerSource,
+  type Problem,
+  readLayer,
+  readPatches,
+  readSettings,
+} from '@dsh/compose'
 import { errorCode, errorText } from '@dsh/core'
 import { type Profile, profileError, readBundle } from './profile.ts'
 
@@ -8,25 +20,43 @@ export interface LayerOptions {
   readonly home: string
   readonly cwd: string
   readonly patches: readonly string[]
-  /** False: bundles and `--patch` files only. */
-  readonly userFiles: boolean
+  /** `bundles`: nothing else is opened. `safe`: bundles and `--patch` files, and a launcher layer that forgives. */
+  readonly scope: 'all' | 'safe' | 'bundles'
 }
 
-/** The layers of a run, lowest first: bundles, the profile's file, the home's file, `--patch` files. */
+/** What `--safe` changes: a credentials file that cannot be used is reported instead of refusing the start. */
+const SAFE_PATCHES = [{ id: 'credentials', merge: { strict: false } }]
+
+/**
+ * The layers of a run, lowest first: bundles, the profile's file, the home's file, `--patch` files, the home's
+ * settings, the launcher's own. The problems of all files are reported together.
+ */
 export function readLayers(profile: Profile, options: LayerOptions): Layer[] {
-  const layers = profile.bundles.map((name) => {
+  const layers: Layer[] = []
+  const problems: Problem[] = []
+  const add = (source: LayerSource | undefined, read = readLayer) => {
+    if (source === undefined) return
+    try {
+      layers.push(read(source))
+    } catch (error) {
+      if (!(error instanceof ComposeError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  for (const name of profile.bundles) {
     const { bundle, file, text } = readBundle(profile, name)
-    return readLayer({ label: bundle, kind: 'bundle', file, text })
-  })
-  const add = (kind: LayerKind, file: string, optional: boolean) => {
-    const text = readText(file, optional)
-    if (text !== undefined) layers.push(readLayer({ label: file, kind, file, text }))
+    add({ label: bundle, kind: 'bundle', file, text })
   }
-  if (options.userFiles) {
-    add('profile', join(profile.dir, 'cordis.patch.yml'), true)
-    add('home', join(options.home, 'cordis.patch.yml'), true)
+  if (options.scope === 'all') {
+    add(optionalFile('profile', profilePatchFile(profile)))
+    add(optionalFile('home', homePatchFile(options.home)))
   }
-  for (const patch of options.patches) add('patch', resolve(options.cwd, patch), false)
+  for (const patch of options.patches) add(requiredFile('patch', resolve(options.cwd, patch)))
+  if (options.scope === 'all') add(settingsFile(options.home), readSettings)
+  if (problems.length > 0) throw new ComposeError(problems)
+  if (options.scope === 'safe') {
+    layers.push(readPatches({ label: '(launcher)', kind: 'launcher', file: '(launcher)' }, SAFE_PATCHES))
+  }
   return layers
 }
 
@@ -37,11 +67,37 @@ export function composeProfile(profile: Profile, options: LayerOptions): Composi
   return composition
 }
 
-function readText(file: string, optional: boolean): string | undefined {
+export function profilePatchFile(profile: Profile): string {
+  return join(profile.dir, 'cordis.patch.yml')
+}
+
+export function homePatchFile(home: string): string {
+  return join(home, 'cordis.patch.yml')
+}
+
+const SETTINGS_NAMES = ['settings.yaml', 'settings.yml', 'settings.json']
+
+function settingsFile(home: string): LayerSource | undefined {
+  for (const name of SETTINGS_NAMES) {
+    const source = optionalFile('settings', join(home, name))
+    if (source !== undefined) return source
+  }
+  return undefined
+}
+
+function requiredFile(kind: LayerKind, file: string): LayerSource {
   try {
-    return readFileSync(file, 'utf8')
+    return { label: file, kind, file, text: readFileSync(file, 'utf8') }
   } catch (error) {
-    if (optional && errorCode(error) === 'ENOENT') return undefined
+    throw profileError(`failed to read ${file}: ${errorText(error)}`)
+  }
+}
+
+function optionalFile(kind: LayerKind, file: string): LayerSource | undefined {
+  try {
+    return { label: file, kind, file, text: readFileSync(file, 'utf8') }
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
     throw profileError(`failed to read ${file}: ${errorText(error)}`)
   }
 }

@@ -16,8 +16,3 @@ export const bundlesDir = built ? join(here, 'assets/bundles') : join(checkout, 
 
 /** Templates that a home's profiles are initialised from. */
 export const profileTemplatesDir = built ? join(here, 'assets/profiles') : join(checkout, 'profiles')
-
-/** The Landlock helper, where the build machine could compile it. */
-export const landlockRun = built
-  ? join(here, 'assets/landlock-run')
-  : join(checkout, 'packages/sandbox/landlock-run/dist/landlock-run')

@@ -38,8 +38,11 @@ export function profileDir(home: string, name: string): string {
   return join(home, 'profiles', name)
 }
 
-/** Reads a profile without writing anything: a template stands in for one that the home does not have yet. */
-export function readProfile(home: string, name: string): Profile {
+/**
+ * Reads a profile without writing anything: a template stands in for one that the home does not have yet. With
+ * `template`, the template wins over the home's own manifest, which is not opened.
+ */
+export function readProfile(home: string, name: string, prefer: 'own' | 'template' = 'own'): Profile {
   const dir = profileDir(home, name)
   const own = join(dir, 'package.json')
   const template = join(profileTemplatesDir, name, 'package.json')
@@ -50,7 +53,8 @@ export function readProfile(home: string, name: string): Profile {
       `profile "${name}" does not exist${suggestion(name, known)}; create it with 'dsh plugin --profile ${name} add <package>'`,
     )
   }
-  return { name, dir, bundles: readBundles(fromTemplate ? template : own), fromTemplate }
+  const manifest = fromTemplate || (prefer === 'template' && existsSync(template)) ? template : own
+  return { name, dir, bundles: readBundles(manifest), fromTemplate }
 }
 
 export function profileNames(home: string): string[] {

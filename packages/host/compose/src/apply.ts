@@ -49,7 +49,7 @@ class Run {
     const id = patch.id as string
     const row = this.tree.find(id)
     if (row === undefined) {
-      skip(`patch: entry "${id}" not found${suggestion(id, this.tree.ids())}`)
+      if (!patch.optional) skip(`patch: entry "${id}" not found${suggestion(id, this.tree.ids())}`)
     } else if (patch.guard !== undefined && patch.guard !== row.name) {
       skip(`patch: name mismatch for "${id}" (expected "${row.name}", got "${patch.guard}"), skipping`)
     } else {

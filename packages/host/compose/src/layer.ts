@@ -3,7 +3,7 @@ import type { Mapping } from './mapping.ts'
 import { PatchReader } from './patch-reader.ts'
 import { parseYaml } from './yaml-dialect.ts'
 
-export type LayerKind = 'bundle' | 'profile' | 'home' | 'patch' | 'launcher'
+export type LayerKind = 'bundle' | 'profile' | 'home' | 'patch' | 'settings' | 'launcher'
 
 /** One patch list with its source. */
 export interface Layer {
@@ -25,6 +25,8 @@ export interface Patch {
   readonly set: Mapping
   readonly merge?: Mapping
   readonly remove?: true
+  /** Says nothing when the row is not there. */
+  readonly optional?: true
   /** `set.config` read as rows, in case the row turns out to be a group. */
   readonly asRows?: RowList
 }

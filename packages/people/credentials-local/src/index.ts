@@ -24,13 +24,14 @@ export const name = 'credentials-local'
 export const Config = z.strictObject({
   /** Absolute path; default `.credentials.yaml` in the home. `false`: the environment is the only source. */
   file: z.union([z.string().min(1), z.literal(false)]).optional(),
+  /** False: a file that cannot be used is reported, and the run goes on without it. */
+  strict: z.boolean().default(true),
 })
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {
   const file = config.file ?? ctx.dshHomePath('.credentials.yaml')
-  const store = file === false ? undefined : new CredentialsStore(file)
-  await store?.open()
+  const store = file === false ? undefined : await openStore(ctx, file, config.strict)
   const launch = ctx.get('launchEnvironment')
   ctx.provide(
     'credentials',
@@ -45,4 +46,16 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
       onRecord: (key) => notify(ctx, 'credentials/record-updated', key),
     }),
   )
+}
+
+async function openStore(ctx: Context, file: string, strict: boolean): Promise<CredentialsStore | undefined> {
+  const store = new CredentialsStore(file)
+  try {
+    await store.open()
+    return store
+  } catch (error) {
+    if (strict) throw error
+    ctx.logger.warn(error)
+    return undefined
+  }
 }

@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<number> {
     home,
     cwd: process.cwd(),
     patches: values.patch ?? [],
-    userFiles: true,
+    scope: 'all',
   })
   const text = explain(composition, id)
   if (text === undefined) {
