@@ -29,7 +29,7 @@ async function boot(rows: readonly RowSpec[] = [...base, { module: toolBash }, .
     status: 'running',
     ctx: scope.ctx,
     session: ctx.get('sessions')?.create({ id: 's1', cwd: workspace.root }),
-    inject: (message: { content: { text: string }[] }) => sent.push(message.content[0]?.text ?? ''),
+    send: (message: { content: { text: string }[] }) => sent.push(message.content[0]?.text ?? ''),
   } as unknown as Agent
   let count = 0
   const call = async (name: string, args: object, signal = new AbortController().signal) => {

@@ -31,7 +31,7 @@ export class Notices {
       summary: sliceCodePoints(text, maxSummary),
     })
     if (agent.status === 'running') {
-      agent.inject(message)
+      agent.send(message, 'next-step', this.options.delivery === 'wakeup')
       return
     }
     const wakes = this.wakes.get(agent) ?? 0

@@ -2,9 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import type {} from '@dsh/agent-default-model'
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/host'
+import type {} from '@dsh/jobs-local'
 import type {} from '@dsh/permission-presets'
 import type {} from '@dsh/token-meter'
 import * as z from 'zod'
+import { droppedText, settleJobs } from './leftovers.ts'
 import { processStreams } from './output.ts'
 import { type RunHost, run } from './run.ts'
 import './startup.ts'
@@ -20,6 +22,8 @@ export const inject = ['agentDefaultModel', 'agents', 'sessions', 'llm', 'headle
 export const Config = z.strictObject({
   /** Takes the place of the task on the command line. */
   task: z.string().optional(),
+  /** How long a completed run waits for background jobs that the agent left running. */
+  maxJobWaitMs: z.number().nonnegative().default(60_000),
 })
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
@@ -28,7 +32,7 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
     throw new Error('headless-runner: the launcher must provide ctx.appExit before the tree mounts')
   const ready = ctx.get('hostReady')
   const options = { ...ctx.headlessStartup, ...(config.task === undefined ? {} : { task: config.task }) }
-  const host = hostOf(ctx)
+  const host = hostOf(ctx, config.maxJobWaitMs)
 
   ctx.effect(() => {
     const stop = new AbortController()
@@ -49,7 +53,8 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
   }, 'headless run')
 }
 
-function hostOf(ctx: Context): RunHost {
+function hostOf(ctx: Context, maxJobWaitMs: number): RunHost {
+  const streams = processStreams()
   return {
     agents: ctx.agents,
     defaultModel: ctx.agentDefaultModel,
@@ -58,7 +63,7 @@ function hostOf(ctx: Context): RunHost {
       return ctx.get('sessionPersistence')
     },
     stdin: process.stdin,
-    streams: processStreams(),
+    streams,
     listen: (listener) => void ctx.on('session/event', listener),
     setPermissionMode(session, mode) {
       const presets = ctx.get('permissionPresets')
@@ -71,7 +76,11 @@ function hostOf(ctx: Context): RunHost {
         throw new UsageError(`error: --max-budget-usd: there are no prices for model "${model}" of "${provider}"`)
     },
     costUsd: (session) => ctx.get('tokenMeter')?.spentUsd(session),
-    settleLeftovers: async () => {},
+    async settleLeftovers(agent, signal) {
+      const jobs = ctx.get('jobs')
+      if (jobs === undefined) return
+      for (const job of await settleJobs(agent, jobs, maxJobWaitMs, signal)) streams.err(droppedText(job))
+    },
     writeFile: (path, text) => writeFile(path, text),
   }
 }
