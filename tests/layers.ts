@@ -96,4 +96,6 @@ export const sideways: readonly string[] = [
   // A confining provider wraps the plain one.
   'fs-sandbox → fs-local',
   'bash-sandbox → bash-local',
+  // The launcher is a library of this one rung.
+  'sandbox-local → landlock-run',
 ]

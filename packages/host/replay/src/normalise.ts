@@ -45,8 +45,21 @@ function normaliseEvent(event: RecordedEvent, replace: (text: string) => string)
 function volatileFields(type: string, data: JsonObject): JsonObject {
   if (type === 'request/digest') return { ...data, digest: '{{digest}}', headerDigest: '{{digest}}' }
   if (type === 'llm/retry' && jitters(data['policyKey'])) return { ...data, delayMs: 0 }
+  if (type === 'tool/result') return withoutMachineFacts(data)
   if (type === 'request/header') return { ...data, header: tokenised(data['header'] as JsonObject) }
   return data
+}
+
+/** Which sandbox rung ran a command, and what it covers, is the machine's: the text that the model saw is compared. */
+function withoutMachineFacts(data: JsonObject): JsonObject {
+  const meta = data['meta']
+  if (!isObject(meta) || !isObject(meta['sandbox'])) return data
+  const { rung, enforcement, notCovered, ...kept } = meta['sandbox'] as JsonObject
+  return { ...data, meta: { ...meta, sandbox: kept } }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Prompt and schemas are compared through files of their own. */
