@@ -4,6 +4,7 @@ import { join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { errorCode } from '@dsh/core'
 import { type FsService, throwIfAborted } from '@dsh/fs'
+import { examine, isFresh } from './current.ts'
 import { namedFault } from './errno.ts'
 import { listDirectory } from './list-dir.ts'
 import { createLocks } from './locks.ts'
@@ -68,6 +69,10 @@ export function createLocalFs(options: LocalFsOptions = {}): LocalFs {
         if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
         throw namedFault(error, 'read', target.displayPath)
       }
+    },
+    async isFresh(target, version, signal) {
+      const current = await examine({ target, verb: 'read', readUpTo: -1, expected: version, signal }, io, seen)
+      return current !== undefined && isFresh(target, version, current, seen)
     },
     async lstat(path, { cwd } = {}, signal) {
       throwIfAborted(signal, 'lstat')

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { errorCode } from '@dsh/core'
 import {
+  applyChunks,
   type FsChangedBytes,
   type FsDeleteOutcome,
   type FsEditOutcome,
@@ -19,7 +20,6 @@ import { type Current, examine, examineText, isFresh } from './current.ts'
 import { namedFault } from './errno.ts'
 import type { Locks } from './locks.ts'
 import { nearLineHint } from './near-line.ts'
-import { applyChunks } from './patch-text.ts'
 import { changed, mustReadFirst, publish } from './publish.ts'
 import { splice } from './splice.ts'
 import type { Staging } from './staging.ts'

@@ -1,4 +1,4 @@
-import type { FsEditRequest } from '@dsh/fs'
+import { type FsEditRequest, type LineEnding, majorityEnding } from '@dsh/fs'
 import { toLf } from './text.ts'
 
 export interface SpliceResult {
@@ -74,16 +74,11 @@ function rawOffset(offset: number, crlf: readonly number[]): number {
   return offset + low
 }
 
-function lineEnding(text: string, start: number, crlf: readonly number[]): '\n' | '\r\n' {
+function lineEnding(text: string, start: number, crlf: readonly number[]): LineEnding {
   if (crlf.length === 0) return '\n'
   const feed = text.indexOf('\n', start)
   if (feed !== -1) return rawOffset(feed + 1, crlf) > rawOffset(feed, crlf) + 1 ? '\r\n' : '\n'
   return majorityEnding(crlf.length, text.split('\n').length - 1)
-}
-
-/** CRLF only where most lines have it. */
-export function majorityEnding(crlfCount: number, feedCount: number): '\n' | '\r\n' {
-  return crlfCount > feedCount - crlfCount ? '\r\n' : '\n'
 }
 
 function common(a: string, b: string): { readonly prefix: number; readonly suffix: number } {
@@ -95,6 +90,6 @@ function common(a: string, b: string): { readonly prefix: number; readonly suffi
   return { prefix, suffix }
 }
 
-function withEnding(text: string, eol: '\n' | '\r\n'): string {
+function withEnding(text: string, eol: LineEnding): string {
   return eol === '\n' ? text : text.replaceAll('\n', '\r\n')
 }

@@ -1,6 +1,8 @@
 import type { FsObservation, FsService, FsTarget, FsVersion, FsWriteIntent } from './types.ts'
 
 export { type FsErrorCode, fsError, fsErrors, throwIfAborted } from './errors.ts'
+export { type LineEnding, majorityEnding } from './line-endings.ts'
+export { applyChunks } from './patch-text.ts'
 export type * from './types.ts'
 
 declare module '@dsh/cordis' {

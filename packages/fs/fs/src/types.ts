@@ -98,6 +98,8 @@ export interface FsService {
   contains(parent: FsTarget, child: FsTarget): boolean
   /** undefined = absent. */
   stat(target: FsTarget, signal?: AbortSignal): Promise<FsInfo | undefined>
+  /** Whether the file is still what was seen as `version`: the same version, or the same bytes where they are known. */
+  isFresh(target: FsTarget, version: FsVersion, signal?: AbortSignal): Promise<boolean>
   /** Never follows the last component. */
   lstat(path: string, options?: { readonly cwd?: string }, signal?: AbortSignal): Promise<FsPathInfo | undefined>
   readText(target: FsTarget, signal?: AbortSignal): Promise<string>

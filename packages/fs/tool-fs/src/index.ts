@@ -6,11 +6,12 @@ import type {} from '@dsh/system-prompt'
 import type { ToolExecution } from '@dsh/tools'
 import type {} from '@dsh/user-approval'
 import * as z from 'zod'
+import { applyPatchTool } from './apply-patch.ts'
 import type { FileToolDeps } from './deps.ts'
 import { editTool } from './edit.ts'
 import { readTool } from './read.ts'
 import { callPolicy, escalationFields } from './sandbox.ts'
-import { editGuidance, readGuidance, writeGuidance } from './texts.ts'
+import { applyPatchGuidance, editGuidance, readGuidance, writeGuidance } from './texts.ts'
 import { writeTool } from './write.ts'
 
 export const name = 'tool-fs'
@@ -67,6 +68,10 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   if (config.edit) {
     tools.register(editTool(deps, escalation))
     guide('edit', 102, () => editGuidance)
+  }
+  if (config.applyPatch) {
+    tools.register(applyPatchTool(deps, escalation))
+    guide('apply_patch', 102, () => applyPatchGuidance)
   }
 }
 

@@ -1,5 +1,6 @@
-import { type FsPatchChunk, fsError, fsErrors } from '@dsh/fs'
-import { majorityEnding } from './splice.ts'
+import { fsError, fsErrors } from './errors.ts'
+import { majorityEnding } from './line-endings.ts'
+import type { FsPatchChunk } from './types.ts'
 
 interface Line {
   readonly text: string
