@@ -18,4 +18,8 @@ declare module '@dsh/cordis' {
     dshHomePath: (...segments: string[]) => string
     hostReady: HostReady
   }
+  interface Events {
+    /** Fact: a line for the person at the surface that is no session event: a reload that was taken or rejected. */
+    'host/notice'(text: string): void
+  }
 }
