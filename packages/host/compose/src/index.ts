@@ -16,6 +16,7 @@ export {
   readRows,
 } from './layer.ts'
 export { isMapping, kindOf, type Mapping } from './mapping.ts'
+export { merge } from './merge.ts'
 export { nearest, suggestion } from './nearest.ts'
 export { type RowNode, rowData, type Say, walkRows } from './row.ts'
 export { readSettings } from './settings-layer.ts'

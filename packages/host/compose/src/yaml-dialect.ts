@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type ScalarTag } from 'yaml'
-import { ComposeError, type Problem } from './errors.ts'
+import { ComposeError } from './errors.ts'
 import { Expression, type ExpressionKind } from './expression.ts'
 
 /** Where the parts of a parsed document stand: the line of a collection and of each of its keys or items. */
@@ -20,17 +20,17 @@ const TAGS: Record<string, ExpressionKind> = { 'tag:yaml.org,2002:js': 'js', '!e
 
 const customTags: ScalarTag[] = Object.keys(TAGS).map((tag) => ({ tag, resolve: (text: string) => text }))
 
-/** Parses YAML's core schema plus `!!js`, `!env` and `!home`. Throws `ComposeError` with every syntax problem. */
+/** Parses YAML's core schema plus `!!js`, `!env` and `!home`. Throws `ComposeError` at a syntax fault. */
 export function parseYaml(text: string, file: string): ParsedYaml {
   const counter = new LineCounter()
   const document = parseDocument(text, { customTags, lineCounter: counter, prettyErrors: false, stringKeys: true })
   const lineAt = (offset: number | undefined) => (offset === undefined ? undefined : counter.linePos(offset).line)
-  const problems: Problem[] = [...document.errors, ...document.warnings].map((fault) => ({
-    file,
-    line: lineAt(fault.pos[0]) ?? 1,
-    message: `invalid YAML: ${fault.message.split('\n')[0]}`,
-  }))
-  if (problems.length > 0) throw new ComposeError(problems)
+  // Only the first: what follows a syntax fault is mostly its echo.
+  const fault = document.errors[0] ?? document.warnings[0]
+  if (fault !== undefined) {
+    const message = `invalid YAML: ${fault.message.split('\n')[0]}`
+    throw new ComposeError([{ file, line: lineAt(fault.pos[0]) ?? 1, message }])
+  }
 
   const lines = new WeakMap<object, { line: number | undefined; keys: Map<string | number, number | undefined> }>()
   const open = new Set<Node>()
