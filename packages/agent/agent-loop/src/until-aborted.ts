@@ -1,3 +1,6 @@
+/** When a signal was first seen aborted: the grace runs once per turn, not once per wait. */
+const abortedAt = new WeakMap<AbortSignal, number>()
+
 /** How long anything that ignores the signal may hold up a cancelled turn. */
 export const abortGraceMs = 2500
 
@@ -15,7 +18,9 @@ export async function untilAborted<T>(
   let start: () => void = () => {}
   const abandoned = new Promise<undefined>((resolve) => {
     start = () => {
-      timer = setTimeout(() => resolve(undefined), graceMs)
+      const since = abortedAt.get(signal) ?? performance.now()
+      abortedAt.set(signal, since)
+      timer = setTimeout(() => resolve(undefined), Math.max(0, graceMs - (performance.now() - since)))
     }
     if (signal.aborted) start()
     else signal.addEventListener('abort', start, { once: true })
