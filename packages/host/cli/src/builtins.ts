@@ -48,9 +48,11 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/credentials-local': { load: () => import('@dsh/credentials-local'), provides: ['credentials'] },
   '@dsh/headless': { load: () => import('@dsh/headless') },
   '@dsh/permission-presets': { load: () => import('@dsh/permission-presets'), provides: ['permissionPresets'] },
+  '@dsh/agent-instructions': { load: () => import('@dsh/agent-instructions') },
   '@dsh/commands': { load: () => import('@dsh/commands'), provides: ['commands'] },
   '@dsh/tool-call-timeout-policy': { load: () => import('@dsh/tool-call-timeout-policy') },
   '@dsh/repeat-tool-reminder': { load: () => import('@dsh/repeat-tool-reminder') },
   '@dsh/headless/startup': { load: () => import('@dsh/headless/startup'), provides: ['headlessStartup'] },
+  '@dsh/terminal': { load: () => import('@dsh/terminal') },
   '@dsh/terminal/startup': { load: () => import('@dsh/terminal/startup'), provides: ['terminalStartup'] },
 }
