@@ -9,6 +9,8 @@ export { listSessions } from './listing.ts'
 export { locateLog } from './locate.ts'
 export { defaultRoot, encodeId, lockName, projectDir, rawName, resolveRoot, sessionDir, zstdName } from './paths.ts'
 export { readLog, type StoredLog } from './read-log.ts'
+export { type RepairReport, repairLog } from './repair.ts'
+export { type VerifyReport, verifyLog } from './verify.ts'
 
 export const name = 'session-persistence-jsonl'
 export const inject = ['sessions']

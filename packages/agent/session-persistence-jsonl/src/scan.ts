@@ -19,6 +19,17 @@ interface Line {
 
 const newline = 0x0a
 
+/** The first line as it is, broken or not. */
+export function firstValue(bytes: Buffer): { readonly value: unknown; readonly end: number } {
+  const at = bytes.indexOf(newline)
+  const end = at < 0 ? bytes.length : at + 1
+  try {
+    return { value: JSON.parse(bytes.toString('utf8', 0, end)), end }
+  } catch {
+    return { value: undefined, end }
+  }
+}
+
 /** The value of the first line; the version guard must see it before anything else is read. */
 export function firstLine(bytes: Buffer): { readonly value: unknown; readonly end: number } {
   const at = bytes.indexOf(newline)

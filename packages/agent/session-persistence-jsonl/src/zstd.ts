@@ -47,6 +47,34 @@ export async function decompressLog(bytes: Buffer): Promise<Decompressed> {
   return { text: Buffer.concat(parts), goodBytes, goodText }
 }
 
+/** For repair: the text of every frame that gives any, whatever lies between. */
+export async function decompressWhatCanBe(bytes: Buffer): Promise<{ readonly text: Buffer; readonly notes: string[] }> {
+  const inflate = await decompressor()
+  const parts: Uint8Array[] = []
+  const notes: string[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const next = bytes.indexOf(magicBytes, at + 4)
+    const end = safeFrameEnd(bytes, at) ?? (next < 0 ? bytes.length : next)
+    try {
+      parts.push(inflate.whole(bytes.subarray(at, end)))
+    } catch {
+      const part = inflate.part(bytes.subarray(at, end))
+      notes.push(`frame at byte ${at}: damaged, ${part.length} bytes of text salvaged`)
+      parts.push(part, Buffer.from('\n'))
+    }
+    at = end
+  }
+  return { text: Buffer.concat(parts), notes }
+}
+
+function safeFrameEnd(bytes: Buffer, at: number): number | undefined {
+  try {
+    return frameEnd(bytes, at)
+  } catch {
+    return undefined
+  }
+}
+
 function checkFrame(part: Uint8Array, i: number): void {
   const last = part.length - 1
   if (i === 0 && (last < 0 || part.indexOf(0x0a) !== last))
@@ -76,6 +104,7 @@ async function decompressor(): Promise<Inflate> {
 }
 
 const magic = 0xfd2fb528
+const magicBytes = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
 
 /** Walks frame and block headers; the last frame may be incomplete. */
 export function frameBounds(bytes: Buffer): {
@@ -96,8 +125,7 @@ export function frameBounds(bytes: Buffer): {
 /** Behind the frame that starts at `start`; undefined where the bytes end inside it. */
 function frameEnd(bytes: Buffer, start: number): number | undefined {
   if (bytes.length - start < 4) {
-    const expected = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]).subarray(0, bytes.length - start)
-    if (!bytes.subarray(start).equals(expected)) throw badMagic(start)
+    if (!bytes.subarray(start).equals(magicBytes.subarray(0, bytes.length - start))) throw badMagic(start)
     return undefined
   }
   if (bytes.readUInt32LE(start) !== magic) throw badMagic(start)

@@ -17,7 +17,7 @@ export function structureProblems(events: readonly SessionEvent[]): readonly str
     switch (event.type) {
       case 'turn/start':
         if (turn !== undefined) say(event, `turn ${turn} is still open`)
-        if (event.data.turn !== lastTurn + 1) say(event, `expected turn ${lastTurn + 1}`)
+        if (event.data.turn <= lastTurn) say(event, `turn ${lastTurn} has been`)
         turn = lastTurn = event.data.turn
         lastStep = 0
         break
@@ -28,7 +28,8 @@ export function structureProblems(events: readonly SessionEvent[]): readonly str
         break
       case 'step/start':
         if (event.data.turn !== turn) say(event, `turn ${event.data.turn} is not open`)
-        if (event.data.step !== lastStep + 1) say(event, `expected step ${lastStep + 1}`)
+        if (event.data.step <= lastStep) say(event, `step ${lastStep} has been`)
+        if (step !== undefined) say(event, `step ${step} is still open`)
         step = lastStep = event.data.step
         open = new Map()
         break

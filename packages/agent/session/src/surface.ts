@@ -113,14 +113,26 @@ export function deriveFrom(events: Iterable<SessionEvent>): readonly Message[] {
   return surfaceOf(events).messages()
 }
 
-export function surfaceOf(events: Iterable<SessionEvent>): Surface {
-  const bySeq = new Map<number, SessionEvent>()
-  const surface = new Surface((seq) => bySeq.get(seq))
-  for (const event of events) {
-    if (!surfaceTypes.has(event.type)) continue
-    surface.check(event)
-    bySeq.set(event.seq, event)
-    surface.apply(event)
+/** A surface that reads plain events, one after the other. */
+export class PlainSurface extends Surface {
+  private readonly bySeq: Map<number, SessionEvent>
+
+  constructor() {
+    const bySeq = new Map<number, SessionEvent>()
+    super((seq) => bySeq.get(seq))
+    this.bySeq = bySeq
   }
+
+  take(event: SessionEvent): void {
+    if (!surfaceTypes.has(event.type)) return
+    this.check(event)
+    this.bySeq.set(event.seq, event)
+    this.apply(event)
+  }
+}
+
+export function surfaceOf(events: Iterable<SessionEvent>): PlainSurface {
+  const surface = new PlainSurface()
+  for (const event of events) surface.take(event)
   return surface
 }
