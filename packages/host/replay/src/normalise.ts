@@ -50,12 +50,14 @@ function volatileFields(type: string, data: JsonObject): JsonObject {
   return data
 }
 
-/** Which sandbox rung ran a command, and what it covers, is the machine's: the text that the model saw is compared. */
+/** In which pieces output arrived is chance; which rung ran a command, and what it covers, is the machine's. */
 function withoutMachineFacts(data: JsonObject): JsonObject {
   const meta = data['meta']
-  if (!isObject(meta) || !isObject(meta['sandbox'])) return data
-  const { rung, enforcement, notCovered, ...kept } = meta['sandbox'] as JsonObject
-  return { ...data, meta: { ...meta, sandbox: kept } }
+  if (!isObject(meta)) return data
+  const { arrivals, sandbox, ...kept } = meta
+  if (!isObject(sandbox)) return { ...data, meta: kept }
+  const { rung, enforcement, notCovered, ...mode } = sandbox
+  return { ...data, meta: { ...kept, sandbox: mode } }
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
