@@ -56,14 +56,6 @@ export async function runOwnCommand(slash: SlashContext, name: string, args: str
       if (args === '') notice(`directory: ${agent.session.cwd ?? host.cwd}`)
       else await host.changeDirectory(agent, args)
       return
-    case 'diff': {
-      const text = await host.diff(agent)
-      notice(text === '' ? 'the file tools have changed nothing in this session' : text)
-      return
-    }
-    case 'undo':
-      if (idle(slash, agent)) for (const line of await host.undo(agent)) notice(line)
-      return
     case 'cost':
       for (const line of host.cost(agent)) notice(line)
       return

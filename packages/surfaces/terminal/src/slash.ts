@@ -18,8 +18,6 @@ export const ownCommands: readonly SlashCommand[] = [
   { name: 'new', description: 'start a new session' },
   { name: 'fork', description: 'go on in a copy of this session' },
   { name: 'cd', description: 'move the current directory' },
-  { name: 'diff', description: 'what the file tools changed in this session' },
-  { name: 'undo', description: "take back the last turn's file changes" },
   { name: 'cost', description: 'tokens, cache hits and cost so far' },
   { name: 'export', description: 'write this session to a file: md, html or jsonl' },
   { name: 'doctor', description: 'what works on this machine' },

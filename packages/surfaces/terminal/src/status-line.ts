@@ -27,11 +27,7 @@ export function statusLine(facts: StatusFacts, width: number, theme: Theme): str
     (danger ? theme.bad : theme.good)(`${facts.mode}/${facts.policy}`),
     ...(facts.enforcement === undefined || danger
       ? []
-      : [
-          (facts.enforcement.level === 'full' ? theme.dim : theme.warn)(
-            `sandbox ${facts.enforcement.level}${facts.enforcement.rung === undefined ? '' : ` (${facts.enforcement.rung})`}`,
-          ),
-        ]),
+      : [(facts.enforcement.level === 'full' ? theme.dim : theme.warn)(`sandbox ${facts.enforcement.level}`)]),
     ...(facts.contextUsed === undefined ? [] : [theme.dim(`context ${percent(facts.contextUsed)}`)]),
     ...(facts.cacheHit === undefined ? [] : [theme.dim(`cache ${percent(facts.cacheHit)}`)]),
     ...(facts.costUsd === undefined

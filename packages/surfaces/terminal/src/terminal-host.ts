@@ -34,10 +34,6 @@ export interface TerminalHost {
   status(agent: Agent): StatusFacts
   /** Lines for `/cost`. */
   cost(agent: Agent): readonly string[]
-  /** Unified diff of everything the file tools changed in this session, with a note on what it cannot know. */
-  diff(agent: Agent): Promise<string>
-  /** Takes back the file changes of the last turn where the files are unchanged since. */
-  undo(agent: Agent): Promise<readonly string[]>
   exportSession(agent: Agent, format: string): Promise<string>
   changeDirectory(agent: Agent, directory: string): Promise<string>
   doctor(): Promise<readonly string[]>

@@ -93,7 +93,7 @@ describe('small things', () => {
       costUsd: 0.5,
     }
     expect(statusLine(facts, 200, theme)).toBe(
-      'm (high) · workspace-write/ask · sandbox partial (landlock) · context 12% · $0.5000',
+      'm (high) · workspace-write/ask · sandbox partial · context 12% · $0.5000',
     )
     expect(statusLine(facts, 40, theme)).toBe('m (high) · workspace-write/ask')
   })

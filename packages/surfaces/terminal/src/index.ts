@@ -1,0 +1,63 @@
+import path from 'node:path'
+import type { Context } from '@dsh/cordis'
+import { errorText } from '@dsh/core'
+import pkg from '../package.json' with { type: 'json' }
+import type { App } from './app.ts'
+import { createTerminalHost } from './services.ts'
+import './startup.ts'
+
+/** The row that draws the session. It drives `ctx.agents` and draws `session/event`; nothing else knows of it. */
+export const name = 'terminal'
+export const inject = [
+  'terminalStartup',
+  'agents',
+  'sessions',
+  'agentDefaultModel',
+  'llm',
+  'launchEnvironment',
+  'dshHomePath',
+  'hostReady',
+  'appExit',
+]
+
+export async function apply(ctx: Context): Promise<void> {
+  const startup = ctx.terminalStartup
+  const exit = ctx.appExit
+  const ready = ctx.hostReady
+  const cwd = startup.cwd === undefined ? process.cwd() : path.resolve(startup.cwd)
+  const host = createTerminalHost(ctx, { cwd, version: pkg.version })
+  const plain = startup.plain || process.env['TERM'] === 'dumb' || process.stdout.isTTY !== true
+
+  ctx.effect(() => {
+    let app: App | undefined
+    let disposed = false
+    const restore = () => app?.stop()
+    process.once('exit', restore)
+    const running = (async () => {
+      await ready.wait()
+      if (disposed) return
+      ctx.llm.warm()
+      if (plain) {
+        const { startLineMode } = await import('./line-mode.ts')
+        app = await startLineMode({ host, startup, input: process.stdin, output: process.stdout })
+      } else {
+        const [{ startApp }, { KeepingTerminal }] = await Promise.all([import('./app.ts'), import('./view/screen.ts')])
+        app = await startApp({ host, startup, terminal: new KeepingTerminal(), env: process.env })
+      }
+      await app.done
+      exit(0)
+    })()
+    running.catch((error: unknown) => {
+      app?.stop()
+      process.stderr.write(`dsh: ${errorText(error)}\n`)
+      exit(1)
+    })
+    return async () => {
+      disposed = true
+      process.removeListener('exit', restore)
+      const farewell = app?.farewell()
+      app?.stop()
+      if (farewell !== undefined) process.stdout.write(`${farewell}\n`)
+    }
+  }, 'terminal session')
+}

@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { Agent } from '@dsh/agent'
+import type {} from '@dsh/agent-default-model'
+import type {} from '@dsh/commands'
+import type { Context } from '@dsh/cordis'
+import { DshError } from '@dsh/core'
+import type {} from '@dsh/credentials-local'
+import type {} from '@dsh/host'
+import type {} from '@dsh/jobs-local'
+import type {} from '@dsh/permission-presets'
+import type { SandboxReport } from '@dsh/sandbox'
+import type { Session } from '@dsh/session'
+import type {} from '@dsh/token-meter'
+import type { ApprovalAnswer } from '@dsh/user-approval'
+import { costLines } from './cost.ts'
+import { oneLine } from './sanitize.ts'
+import type { StatusFacts } from './status-line.ts'
+import type { TerminalHost } from './terminal-host.ts'
+import { textOf } from './transcript.ts'
+
+const keyName = 'DEEPSEEK_API_KEY'
+
+/** The surface's view of the mounted rows. Optional rows are looked up when they are needed. */
+export function createTerminalHost(
+  ctx: Context,
+  options: { readonly cwd: string; readonly version: string },
+): TerminalHost {
+  let report: SandboxReport | undefined
+  const refreshReport = () => {
+    void ctx
+      .get('sandbox')
+      ?.report()
+      .then((value) => {
+        report = value
+      })
+      .catch(() => undefined)
+  }
+  refreshReport()
+  const store = () => {
+    const persistence = ctx.get('sessionPersistence')
+    if (persistence === undefined)
+      throw new DshError('TERMINAL', 'this composition keeps no sessions (no session-persistence row)')
+    return persistence
+  }
+  return {
+    version: options.version,
+    cwd: options.cwd,
+    home: ctx.dshHomePath(),
+    createAgent(request) {
+      const { provider, model, reasoningEffort } = ctx.agentDefaultModel.current()
+      const chosen = {
+        provider: request.provider ?? provider,
+        model: request.model ?? model,
+        reasoningEffort: request.reasoningEffort ?? reasoningEffort,
+      }
+      const { reasoningEffort: effort, ...route } = chosen
+      return ctx.agents.create({ ...request, ...route, ...(effort === undefined ? {} : { reasoningEffort: effort }) })
+    },
+    async fork(id) {
+      return store().fork(id)
+    },
+    async flush(session) {
+      await ctx.get('sessionPersistence')?.flush(session)
+    },
+    async sessions() {
+      return store().list()
+    },
+    async preview(id) {
+      const { events } = await store().inspect(id)
+      const prompts = events.flatMap((event) =>
+        event.type === 'user/message' && event.data.source.kind === 'user'
+          ? [oneLine(textOf(event.data.content), 200)]
+          : [],
+      )
+      return prompts
+        .slice(-4)
+        .map((prompt) => `❯ ${prompt}`)
+        .join('\n')
+    },
+    onEvent: (listener) => ctx.on('session/event', listener),
+    onStatus: (listener) => ctx.on('agent/status', (agent) => listener(agent)),
+    onApproval: (answer) =>
+      ctx.on(
+        'approval/request',
+        async (request): Promise<ApprovalAnswer> => answer(request, request.signal ?? new AbortController().signal),
+      ),
+    onNotice: (listener) => ctx.on('host/notice', (text) => listener(text)),
+    commands: (agent) =>
+      (ctx.get('commands')?.list(agent) ?? []).map((command) => ({
+        name: command.name,
+        description: command.description,
+        complete: (prefix: string) =>
+          (command.complete?.(agent, prefix) ?? []).map((value) => ({ value, label: value })),
+      })),
+    async runCommand(agent, name, args) {
+      const commands = ctx.get('commands')
+      if (commands === undefined) return { ok: false, text: 'this composition has no commands row' }
+      const reply = await commands.run(agent, args === '' ? `/${name}` : `/${name} ${args}`)
+      return { ok: reply.kind === 'success', text: reply.text ?? '' }
+    },
+    models: () => ctx.llm.listModels(),
+    async files(agent, query, signal) {
+      return (await ctx.get('fileReferences')?.complete(agent, query, signal)) ?? []
+    },
+    status: (agent) => statusOf(ctx, agent, report),
+    cost: (agent) => {
+      const meter = ctx.get('tokenMeter')
+      return meter === undefined ? ['this composition has no token meter'] : costLines(meter.totals(agent.session))
+    },
+    async exportSession(agent, format) {
+      await ctx.get('sessionPersistence')?.flush(agent.session)
+      if (!['md', 'html', 'jsonl'].includes(format))
+        throw new DshError('TERMINAL', `no such format: ${format} (there are: md, html, jsonl)`)
+      const file = path.join(agent.session.cwd ?? options.cwd, `${agent.session.id}.${format}`)
+      await runSelf(['sessions', 'export', agent.session.id, '--format', format, '--output', file])
+      return file
+    },
+    async changeDirectory(agent, directory) {
+      const target = path.resolve(
+        agent.session.cwd ?? options.cwd,
+        directory.replace(/^~(?=$|\/)/, process.env['HOME'] ?? '~'),
+      )
+      const info = await stat(target).catch(() => undefined)
+      if (info === undefined) throw new DshError('TERMINAL', `cannot go to "${target}": not found`)
+      if (!info.isDirectory()) throw new DshError('TERMINAL', `cannot go to "${target}": not a directory`)
+      agent.session.append('session/cwd', { cwd: target }, { ignorable: true })
+      return target
+    },
+    async doctor() {
+      refreshReport()
+      return (await runSelf(['doctor'])).trimEnd().split('\n')
+    },
+    async keySource() {
+      const described = await ctx.get('credentials')?.describe(keyName)
+      if (described !== undefined) return described.configured ? sourceText(described.source) : undefined
+      return ctx.launchEnvironment.get(keyName) === undefined ? undefined : 'the environment'
+    },
+    async storeKey(key) {
+      const credentials = ctx.get('credentials')
+      if (credentials === undefined)
+        throw new DshError('TERMINAL', 'this composition stores no credentials (no credentials row)')
+      await credentials.set(keyName, key)
+    },
+  }
+}
+
+function sourceText(source: string | undefined): string {
+  switch (source) {
+    case 'env':
+      return 'the environment'
+    case 'file':
+      return 'dsh login'
+    case 'project-env':
+      return '.env here'
+    case 'user-env':
+      return '.env at home'
+    default:
+      return 'somewhere'
+  }
+}
+
+function statusOf(ctx: Context, agent: Agent, report: SandboxReport | undefined): StatusFacts {
+  const { session } = agent
+  const meter = ctx.get('tokenMeter')
+  const totals = meter?.totals(session)
+  const header = session.requestHeader?.config
+  const window = lastWindow(session)
+  const jobs = ctx.get('jobs')?.active(agent).length
+  const effort = agent.options.reasoningEffort ?? header?.reasoningEffort
+  return {
+    model: agent.options.model ?? header?.model ?? 'no model',
+    ...(effort === undefined ? {} : { effort }),
+    mode: ctx.get('sandboxPolicy')?.resolve({ session }).mode ?? 'unconfined',
+    policy: ctx.get('approval')?.policyOf(session) ?? 'no approvals',
+    ...(report === undefined
+      ? {}
+      : { enforcement: { level: report.enforcement, ...(report.rung === undefined ? {} : { rung: report.rung }) } }),
+    ...(meter === undefined || window === undefined ? {} : { contextUsed: meter.contextTokens(session) / window }),
+    ...(totals?.cacheHitRatio === undefined ? {} : { cacheHit: totals.cacheHitRatio }),
+    ...(totals === undefined || totals.calls === 0 ? {} : { costUsd: totals.costUsd, costKnown: totals.costKnown }),
+    ...(jobs === undefined ? {} : { jobs }),
+    directory: shortPath(session.cwd ?? process.cwd()),
+  }
+}
+
+const lastWindowFold = {
+  initial: () => undefined as number | undefined,
+  apply: (state: number | undefined, event: { type: string; data: unknown }) =>
+    event.type === 'request/context' ? (event.data as { contextWindow?: number }).contextWindow : state,
+}
+
+function lastWindow(session: Session): number | undefined {
+  return session.fold(lastWindowFold)
+}
+
+function shortPath(directory: string): string {
+  const home = process.env['HOME']
+  return home !== undefined && home !== '/' && (directory === home || directory.startsWith(`${home}/`))
+    ? `~${directory.slice(home.length)}`
+    : directory
+}
+
+/** Runs this same program for a command that is not a row's business. */
+async function runSelf(args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [process.argv[1] ?? '', ...args], {
+    maxBuffer: 1 << 24,
+  })
+  return stdout
+}
