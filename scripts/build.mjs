@@ -13,7 +13,8 @@ const names = [...readFileSync(join(cli, 'src/builtins.ts'), 'utf8').matchAll(/i
 const rows = names.map(([, name]) => ({ in: name, out: `rows/${name.slice('@dsh/'.length)}` }))
 
 const result = await build({
-  absWorkingDir: root,
+  // pnpm links the rows below the command only.
+  absWorkingDir: cli,
   entryPoints: [{ in: join(cli, 'src/main.ts'), out: 'main' }, ...rows],
   outdir: dist,
   write: false,
@@ -27,7 +28,7 @@ const result = await build({
   minifyWhitespace: true,
   legalComments: 'none',
   define: { DSH_DIST: 'true' },
-  external: ['@vscode/ripgrep', 'sharp'],
+  external: ['@lydell/node-pty', '@vscode/ripgrep', 'sharp'],
   // Some dependencies are CommonJS and ask for Node's own modules by `require`.
   banner: { js: "import{createRequire as $r}from'node:module';const require=$r(import.meta.url);" },
   logLevel: 'warning',
