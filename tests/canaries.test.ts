@@ -119,6 +119,12 @@ function eventsOf<T extends SessionEventType>(session: Session, type: T): Sessio
   return session.events.filter((event): event is SessionEvent & SessionEventOf<T> => event.type === type)
 }
 
+const throws: Setup['answer'] = () => {
+  throw new Error('gone')
+}
+const answersNonsense: Setup['answer'] = () => 'yes' as ApprovalAnswer
+const rejects: Setup['answer'] = () => 'rejected'
+
 const bash = (command: string, more: object = {}) => call('bash', { command, description: 'd', ...more })
 const write = (file_path: string, content = 'x') => call('write', { file_path, content })
 const wider = { sandbox_permissions: 'danger-full-access', justification: 'the report goes beside the workspace' }
@@ -158,21 +164,9 @@ describe.skipIf(!has('bubblewrap'))('the nine canaries', () => {
 
   it.each([
     ['nobody answers', undefined, 'unavailable', 'no approval channel is available'],
-    [
-      'the answerer throws',
-      (): never => {
-        throw new Error('gone')
-      },
-      'unavailable',
-      'no approval channel is available',
-    ],
-    [
-      'the answer is no word of the vocabulary',
-      () => 'yes' as ApprovalAnswer,
-      'unavailable',
-      'no approval channel is available',
-    ],
-    ['the person says no', () => 'rejected' as const, 'rejected', 'the user rejected escalating this command'],
+    ['the answerer throws', throws, 'unavailable', 'no approval channel is available'],
+    ['the answer is no word of the vocabulary', answersNonsense, 'unavailable', 'no approval channel is available'],
+    ['the person says no', rejects, 'rejected', 'the user rejected escalating this command'],
   ] as const)('3. missing answerer: when %s the body never runs', async (_, answer, outcome, text) => {
     const { session, results } = await play([bash(`echo x > ${base}/f`, wider)], answer === undefined ? {} : { answer })
     expect(results[0]?.text).toContain(text)
