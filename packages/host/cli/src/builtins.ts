@@ -23,6 +23,12 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/llm-replay': { load: () => import('@dsh/llm-replay') },
   '@dsh/replay/driver': { load: () => import('@dsh/replay/driver') },
   '@dsh/token-meter': { load: () => import('@dsh/token-meter'), provides: ['tokenMeter'] },
+  '@dsh/compaction-basic': { load: () => import('@dsh/compaction-basic'), provides: ['compaction'] },
+  '@dsh/compaction-tool-result-pruner': {
+    load: () => import('@dsh/compaction-tool-result-pruner'),
+    provides: ['toolResultPruner'],
+  },
+  '@dsh/command-compact': { load: () => import('@dsh/command-compact') },
   '@dsh/agent-default-model': { load: () => import('@dsh/agent-default-model'), provides: ['agentDefaultModel'] },
   '@dsh/tools': { load: () => import('@dsh/tools'), provides: ['tools'] },
   '@dsh/fs-local': { load: () => import('@dsh/fs-local'), provides: ['fs'] },
