@@ -1,6 +1,8 @@
 import type { Agent } from '@dsh/agent'
+import type {} from '@dsh/attachment-local'
 import { type Context, notify, scopeTarget } from '@dsh/cordis'
 import type {} from '@dsh/fs'
+import type {} from '@dsh/llm'
 import type {} from '@dsh/sandbox'
 import type {} from '@dsh/system-prompt'
 import type { ToolExecution } from '@dsh/tools'
@@ -10,6 +12,8 @@ import { applyPatchTool } from './apply-patch.ts'
 import type { FileToolDeps } from './deps.ts'
 import { editTool } from './edit.ts'
 import { readTool } from './read.ts'
+import { readImageTool } from './read-image.ts'
+import { sessionRoute } from './route.ts'
 import { callPolicy, escalationFields } from './sandbox.ts'
 import { applyPatchGuidance, editGuidance, readGuidance, writeGuidance } from './texts.ts'
 import { writeTool } from './write.ts'
@@ -61,6 +65,12 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
     tools.register(readTool(deps, config))
     guide('read', 100, () => readGuidance)
   }
+  if (config.readImage)
+    ctx.inject(['attachments', 'tools'], (inner) => {
+      inner.tools.register(
+        readImageTool({ ...deps, attachments: inner.attachments, route: sessionRoute(() => ctx.get('llm')) }),
+      )
+    })
   if (config.write) {
     tools.register(writeTool(deps, escalation))
     guide('write', 101, (agent) => writeGuidance(visible('edit', agent)))

@@ -76,6 +76,7 @@ async function rowsFor(one: Case): Promise<RowSpec[]> {
   if (names.has('glob') || names.has('grep'))
     rows.push(
       { module: await import('@dsh/subprocess-local') },
+      { module: await import('@dsh/spill-local') },
       { module: await import('@dsh/tool-fs-search'), config: { sampleOverCapGlobResults: false } },
     )
   if (names.has('str_replace_editor')) rows.push({ module: await import('@dsh/tool-str-replace-editor') })
