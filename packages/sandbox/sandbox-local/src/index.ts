@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/host'
 import { findLauncher } from '@dsh/landlock-run'
-import { canonical, tempRoots } from '@dsh/sandbox'
+import { canonical, isWithin, tempRoots } from '@dsh/sandbox'
 import * as z from 'zod'
 import { type BwrapRunner, bwrapRung } from './bwrap-rung.ts'
 import { findExecutable, trusted } from './find-runner.ts'
@@ -40,7 +40,7 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
     sockets: config.sockets.map(canonical),
     home: home === undefined ? undefined : canonical(home),
     userHome: canonical(homedir()),
-    scratch: join(home ?? homedir(), home === undefined ? '.dsh-sandbox' : 'cache/sandbox'),
+    scratch: probeScratch(home),
     shell: findExecutable('sh', { path: undefined, untrusted: [] })?.path ?? '/bin/sh',
     probeTimeoutMs: config.probeTimeoutMs,
   }
@@ -56,6 +56,13 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
       config.knownGaps,
     ),
   )
+}
+
+/** A probe must try to write where no policy allows it: a home inside a temporary directory will not do. */
+function probeScratch(home: string | undefined): string {
+  const below = [home, homedir(), '/var/tmp'].filter((path): path is string => path !== undefined)
+  const outside = below.find((path) => !tempRoots().some((root) => isWithin(root, canonical(path)))) ?? below[0]
+  return join(outside ?? homedir(), outside === home ? 'cache/sandbox' : `.dsh-sandbox-${process.geteuid?.() ?? 0}`)
 }
 
 function defaultRungs(): RungName[] {

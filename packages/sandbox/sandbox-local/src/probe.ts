@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, readlink, realpath, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, mkdtemp, readFile, readlink, realpath, rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { errorText } from '@dsh/core'
-import type { SandboxPolicy } from '@dsh/sandbox'
+import { canonical, isWithin, type SandboxPolicy, tempRoots } from '@dsh/sandbox'
 
 /** What was found by running the profile itself. */
 export interface Verdict {
@@ -59,6 +59,7 @@ export async function probe(options: ProbeOptions): Promise<Verdict> {
     return unusable(errorText(error))
   } finally {
     if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+    await rmdir(options.scratch).catch(() => undefined)
   }
 }
 
@@ -89,7 +90,9 @@ const dangerousCapabilities: Readonly<Record<number, string>> = {
 
 async function holes(said: readonly string[], outside: string, pidNamespace: boolean): Promise<string[]> {
   const found: string[] = []
-  if ((await readFile(outside).catch(() => undefined)) !== undefined) found.push('writes outside the workspace')
+  const allowed = tempRoots().some((root) => isWithin(root, canonical(dirname(outside))))
+  if (!allowed && (await readFile(outside).catch(() => undefined)) !== undefined)
+    found.push('writes outside the workspace')
   if (process.geteuid?.() === 0 && said.includes('sysctl opened')) found.push('kernel settings in /proc/sys')
   if (pidNamespace) {
     const capabilities = BigInt(`0x${wordAfter(said, 'capabilities') ?? '0'}`)
