@@ -1,5 +1,8 @@
+import type {} from '@dsh/attachment-local'
 import type { Context } from '@dsh/cordis'
-import type { ImageBlock } from '@dsh/llm'
+import type {} from '@dsh/credentials-local'
+import type {} from '@dsh/host'
+import { type ImageBlock, LlmCode, llmError } from '@dsh/llm'
 import pkg from '../package.json' with { type: 'json' }
 import { createAdapter } from './adapter.ts'
 import { Config } from './config.ts'
@@ -50,6 +53,9 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
 }
 
 async function dataUrl(ctx: Context, block: ImageBlock): Promise<string> {
-  const bytes = await ctx.get('attachments').read(block.attachment)
+  const attachments = ctx.get('attachments')
+  if (attachments === undefined)
+    throw llmError(LlmCode.UNSUPPORTED_CONTENT, 'llm-deepseek: an image can only be sent with the row attachment-local')
+  const bytes = await attachments.read(block.attachment)
   return `data:${block.attachment.mediaType};base64,${Buffer.from(bytes).toString('base64')}`
 }
