@@ -71,7 +71,8 @@ const endings: Record<BehaviourName, string | RegExp> = {
   empty_ids: 'tool-calls',
   duplicate_ids: 'tool-calls',
   giant_delta: 'stop',
-  endless_line: /^MALFORMED_RESPONSE: DeepSeek (sent one event|answered more)/,
+  // Whichever limit is reached first: bytes on a quick machine, time on a busy one.
+  endless_line: /^(MALFORMED_RESPONSE: DeepSeek (sent one event|answered more)|TIMEOUT: )/,
   crlf_and_bom: 'stop',
   split_utf8: 'stop',
   gzip: 'stop',
