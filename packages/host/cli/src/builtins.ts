@@ -47,6 +47,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/tool-jobs': { load: () => import('@dsh/tool-jobs') },
   '@dsh/spill-local': { load: () => import('@dsh/spill-local'), provides: ['spillStore'] },
   '@dsh/spill-policy': { load: () => import('@dsh/spill-policy') },
+  '@dsh/tool-bash-persistent': { load: () => import('@dsh/tool-bash-persistent') },
   '@dsh/tool-todo': { load: () => import('@dsh/tool-todo') },
   '@dsh/sandbox-local': { load: () => import('@dsh/sandbox-local'), provides: ['sandbox'] },
   '@dsh/sandbox-policy': { load: () => import('@dsh/sandbox-policy'), provides: ['sandboxPolicy'] },
