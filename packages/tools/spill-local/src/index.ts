@@ -20,8 +20,8 @@ export const Config = z
   .strictObject({
     /** Where the files go; default `$DSH_HOME/spill`, which commands inside the sandbox can read. */
     root: z.string().min(1).optional(),
-    /** Whether this run's files end with it. */
-    removeAtExit: z.boolean().default(true),
+    /** Whether this run's files end with it. A resumed session still names them, so they stay until they are old. */
+    removeAtExit: z.boolean().default(false),
   })
   .prefault({})
 
