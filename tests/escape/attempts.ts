@@ -325,6 +325,12 @@ export const attempts: readonly Attempt[] = [
       'perl -e \'use POSIX; fork and exit; POSIX::setsid(); fork and exit; open(F, ">", "$ENV{OUT}/new"); sleep 1\'',
   },
 
+  {
+    name: 'kill what watches over the command, then outlive it',
+    script:
+      'kill -KILL "$PPID" 2>/dev/null; (setsid sh -c "sleep 0.3; echo x > \\"$OUT/new\\"" > /dev/null 2>&1 &) ; true',
+  },
+
   // Read-only mode.
   {
     name: 'write to the workspace in read-only mode',

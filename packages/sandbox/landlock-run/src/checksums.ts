@@ -1,5 +1,5 @@
 /** SHA-256 of the launchers in bin/; written by build.mjs. */
 export const checksums: Readonly<Record<string, string>> = {
-  x64: 'b92d8ab5c41b4a391d2ca8285957318ee21c9396bea6d7334a5010b6011401aa',
-  arm64: '008a695d281f59fcb303dd07b4b1455adb776fb11f4eb481cbe8a0450aedaa8f',
+  x64: 'a1546db06179fba27d2dc95955699e866c541e0752d4a231972ebc68ee88ee8e',
+  arm64: '2d2d0a3becff19d168cba94861fa2cc829ead70fb2b945941edb9e83bd67b46c',
 }

@@ -7,8 +7,13 @@
  * Everything that no rule names is neither read, executed nor changed. PROGRAM is a path. Where the kernel can, signals
  * and abstract sockets end at the confinement. Root keeps only the powers that work on files needs.
  *
- * Exit 125 with one line on stderr: the command was not run. Otherwise PROGRAM takes this process over; "exec\n" is
- * written to the status descriptor just before, and the descriptor does not reach PROGRAM.
+ * Exit 125 with one line on stderr: the command was not run. Otherwise "exec\n" is written to the status descriptor just
+ * before PROGRAM starts, and the descriptor does not reach it.
+ *
+ * Two processes stay behind, unconfined and idle. This one ends as PROGRAM did, by the same exit code or signal, and
+ * shrugs off TERM and the like, which are for PROGRAM. The second one is PROGRAM's parent, in a process group of its own so
+ * that no signal to a group hits it: when PROGRAM or this process is gone, it ends whatever PROGRAM left running, in
+ * whichever session or group that may be. When the parent of this process dies, so does everything.
  *
  * Freestanding: no libc, so that one small static file works on every Linux of its architecture.
  */
@@ -22,7 +27,8 @@ typedef unsigned short u16;
 /* ---- the kernel ---- */
 
 #if defined(__x86_64__)
-enum { NR_write = 1, NR_close = 3, NR_execve = 59, NR_exit = 60, NR_fcntl = 72, NR_geteuid = 107, NR_capset = 126,
+enum { NR_read = 0, NR_write = 1, NR_close = 3, NR_rt_sigprocmask = 14, NR_getpid = 39, NR_setpgid = 109, NR_getpgid = 121, NR_clone = 56, NR_wait4 = 61,
+       NR_kill = 62, NR_rt_sigtimedwait = 128, NR_execve = 59, NR_exit = 60, NR_fcntl = 72, NR_geteuid = 107, NR_capset = 126,
        NR_prctl = 157, NR_openat = 257, NR_statx = 332 };
 __asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall start_c\n\thlt\n");
 
@@ -38,7 +44,8 @@ static long call5(long nr, long a, long b, long c, long d, long e)
 	return result;
 }
 #elif defined(__aarch64__)
-enum { NR_write = 64, NR_close = 57, NR_execve = 221, NR_exit = 93, NR_fcntl = 25, NR_geteuid = 175, NR_capset = 91,
+enum { NR_read = 63, NR_write = 64, NR_close = 57, NR_rt_sigprocmask = 135, NR_getpid = 172, NR_setpgid = 154, NR_getpgid = 155, NR_clone = 220,
+       NR_wait4 = 260, NR_kill = 129, NR_rt_sigtimedwait = 137, NR_execve = 221, NR_exit = 93, NR_fcntl = 25, NR_geteuid = 175, NR_capset = 91,
        NR_prctl = 167, NR_openat = 56, NR_statx = 291 };
 __asm__(".globl _start\n_start:\n\tmov x29, xzr\n\tmov x0, sp\n\tand sp, x0, #-16\n\tbl start_c\n\tbrk #0\n");
 
@@ -60,7 +67,7 @@ static long call5(long nr, long a, long b, long c, long d, long e)
 /* The same numbers on both. */
 enum { NR_openat2 = 437, NR_landlock_create_ruleset = 444, NR_landlock_add_rule = 445, NR_landlock_restrict_self = 446 };
 
-enum { EPERM = 1, ENOENT = 2, E2BIG = 7, ENOEXEC = 8, EBADF = 9, ENOMEM = 12, EACCES = 13, ENOTDIR = 20, EINVAL = 22,
+enum { EPERM = 1, ENOENT = 2, EINTR = 4, E2BIG = 7, ENOEXEC = 8, EBADF = 9, ENOMEM = 12, EACCES = 13, ENOTDIR = 20, EINVAL = 22,
        ELOOP = 40, ENOSYS = 38, EOPNOTSUPP = 95 };
 
 enum { AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000, O_CLOEXEC = 02000000, O_PATH = 010000000,
@@ -70,6 +77,9 @@ enum { AT_FDCWD = -100, AT_EMPTY_PATH = 0x1000, O_CLOEXEC = 02000000, O_PATH = 0
        O_NOFOLLOW = 0400000,
 #endif
        RESOLVE_NO_SYMLINKS = 4, STATX_TYPE = 1, S_IFMT = 0170000, S_IFDIR = 0040000, F_SETFD = 2, FD_CLOEXEC = 1 };
+
+enum { SIGHUP = 1, SIGINT = 2, SIGQUIT = 3, SIGKILL = 9, SIGUSR1 = 10, SIGTERM = 15, SIGCHLD = 17, SIG_BLOCK = 0,
+       SIG_SETMASK = 2, WNOHANG = 1, PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_CHILD_SUBREAPER = 36 };
 
 enum { PR_CAPBSET_READ = 23, PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47,
        PR_CAP_AMBIENT_CLEAR_ALL = 4, CAP_CHOWN = 0, CAP_DAC_OVERRIDE = 1, CAP_FOWNER = 3 };
@@ -297,6 +307,129 @@ static NORETURN void report(long version)
 	leave(0);
 }
 
+/* ---- after the command ---- */
+
+static u64 bit(int signal)
+{
+	return 1ul << (signal - 1);
+}
+
+/* Kills the children of this process, to which orphans below it come, until none is left. */
+static void end_descendants(void)
+{
+	static const char head[] = "/proc/self/task/", tail[] = "/children";
+	char path[64], list[4096], digits[24];
+	long pid = call5(NR_getpid, 0, 0, 0, 0, 0);
+	int at = 0, first = sizeof digits;
+	for (const char *from = head; *from; from++)
+		path[at++] = *from;
+	do
+		digits[--first] = (char)('0' + pid % 10);
+	while (pid /= 10);
+	while (first < (int)sizeof digits)
+		path[at++] = digits[first++];
+	for (const char *from = tail; *from; from++)
+		path[at++] = *from;
+	path[at] = 0;
+
+	for (;;) {
+		long fd = call5(NR_openat, AT_FDCWD, (long)path, O_CLOEXEC, 0, 0);
+		long length = fd < 0 ? 0 : call5(NR_read, fd, (long)list, sizeof list, 0, 0);
+		if (fd >= 0)
+			call5(NR_close, fd, 0, 0, 0, 0);
+		long child = 0;
+		for (long i = 0; i < length; i++) {
+			if (list[i] >= '0' && list[i] <= '9')
+				child = child * 10 + (list[i] - '0');
+			else {
+				if (child > 0)
+					call5(NR_kill, child, SIGKILL, 0, 0, 0);
+				child = 0;
+			}
+		}
+		/* Blocks until one of them is gone; with nobody to wait for, all are. */
+		if (length <= 0 || call5(NR_wait4, -1, 0, 0, 0, 0) < 0)
+			return;
+		while (call5(NR_wait4, -1, 0, WNOHANG, 0, 0) > 0)
+			;
+	}
+}
+
+static NORETURN void end_as(int status)
+{
+	int signal = status & 0x7f;
+	if (signal == 0)
+		leave(status >> 8 & 0xff);
+	u64 none = 0;
+	call5(NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+	call5(NR_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none, 0);
+	call5(NR_kill, call5(NR_getpid, 0, 0, 0, 0, 0), signal, 0, 0, 0);
+	leave(128 + signal);
+}
+
+/* The first process: as its child ends, so does it. */
+static NORETURN void mirror(long child)
+{
+	int status = 0;
+	while (call5(NR_wait4, child, (long)&status, 0, 0, 0) == -EINTR)
+		;
+	end_as(status);
+}
+
+/* The second process: waits for the command, or for the end of who wanted it. */
+static NORETURN void watch(long command)
+{
+	u64 wanted = bit(SIGCHLD) | bit(SIGUSR1);
+	for (;;) {
+		if (call5(NR_rt_sigtimedwait, (long)&wanted, 0, 0, sizeof wanted, 0) == SIGUSR1) {
+			end_descendants();
+			leave(125);
+		}
+		for (;;) {
+			int status = 0;
+			long gone = call5(NR_wait4, -1, (long)&status, WNOHANG, 0, 0);
+			if (gone <= 0)
+				break;
+			if (gone == command) {
+				end_descendants();
+				end_as(status);
+			}
+		}
+	}
+}
+
+static long fork_or_fail(void)
+{
+	long child = call5(NR_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child < 0)
+		fail("cannot fork", 0, -child);
+	return child;
+}
+
+/* Returns in the process that becomes the command. */
+static void leave_guards_behind(void)
+{
+	/* Blocked here and given back to the command: none may be lost in between. */
+	u64 blocked = bit(SIGCHLD) | bit(SIGUSR1) | bit(SIGTERM) | bit(SIGINT) | bit(SIGHUP) | bit(SIGQUIT), before = 0;
+	long group = call5(NR_getpgid, 0, 0, 0, 0, 0);
+	call5(NR_rt_sigprocmask, SIG_BLOCK, (long)&blocked, (long)&before, sizeof blocked, 0);
+	call5(NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	long child = fork_or_fail();
+	if (child > 0)
+		mirror(child);
+
+	call5(NR_setpgid, 0, 0, 0, 0, 0);
+	call5(NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	call5(NR_prctl, PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
+	child = fork_or_fail();
+	if (child > 0)
+		watch(child);
+
+	call5(NR_setpgid, 0, group, 0, 0, 0);
+	call5(NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	call5(NR_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before, 0);
+}
+
 NORETURN __attribute__((used)) void start_c(long *stack)
 {
 	long argc = stack[0];
@@ -347,6 +480,7 @@ NORETURN __attribute__((used)) void start_c(long *stack)
 			at++;
 	}
 
+	leave_guards_behind();
 	if (call5(NR_geteuid, 0, 0, 0, 0, 0) == 0)
 		drop_powers();
 	long error = call5(NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

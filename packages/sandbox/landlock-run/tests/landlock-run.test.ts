@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -115,6 +116,41 @@ describe.skipIf(abi === undefined)('the launcher', () => {
     else expect(status).toMatch(/^CapEff:\s*0+$/m)
   })
 
+  it('takes along what the command left running, in whichever session', () => {
+    const mark = `3${process.pid}`
+    const started = performance.now()
+    expect(
+      sh(`sleep 60.${mark} & setsid sleep 61.${mark} & (setsid setsid sleep 62.${mark} &) ; sleep 0.1; echo left`)
+        .stdout,
+    ).toBe('left\n')
+    expect(performance.now() - started).toBeLessThan(5000)
+    expect(processes(mark)).toEqual([])
+  })
+
+  it('lets a command clean up on TERM, and ends everything on KILL or when its caller dies', async () => {
+    const start = async (mark: string) => {
+      const script = `trap 'echo bye; exit 3' TERM; setsid sleep 60.${mark} & sleep 61.${mark} & echo up; wait`
+      const [file, ...args] = landlockArgv(program, grants(), ['/bin/sh', '-c', script]) as [string, ...string[]]
+      const child = spawn(file, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'], cwd: dir })
+      let said = ''
+      await new Promise<void>((resolve) =>
+        child.stdout.on('data', (chunk: Buffer) => ((said += chunk.toString()), resolve())),
+      )
+      const ended = new Promise<unknown>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
+      return { group: -(child.pid as number), ended, said: () => said }
+    }
+    const polite = await start(`4${process.pid}`)
+    process.kill(polite.group, 'SIGTERM')
+    expect(await polite.ended).toBe(3)
+    expect(polite.said()).toBe('up\nbye\n')
+    expect(processes(`4${process.pid}`)).toEqual([])
+
+    const hard = await start(`5${process.pid}`)
+    process.kill(hard.group, 'SIGKILL')
+    expect(await hard.ended).toBe('SIGKILL')
+    await expect.poll(() => processes(`5${process.pid}`)).toEqual([])
+  })
+
   it('makes no device nodes in a writable directory', () => {
     expect(sh('mknod w/disk b 8 0 || mknod w/null c 1 3').status).not.toBe(0)
   })
@@ -130,6 +166,20 @@ describe.skipIf(abi === undefined)('the launcher', () => {
     expect(run(program, { ...grants(), noTcp: true }, node).stdout).toBe('EACCES\n')
   })
 })
+
+/** Command lines that end in a number with this mark. */
+function processes(mark: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim()]
+      } catch {
+        return []
+      }
+    })
+    .filter((line) => line.startsWith('sleep ') && line.endsWith(mark))
+}
 
 describe('the file that is shipped', () => {
   it('is found beside the sources and beside a bundle, and nothing else is taken for it', () => {
