@@ -5,9 +5,10 @@ import type {} from '@dsh/host'
 import { type ImageBlock, LlmCode, llmError } from '@dsh/llm'
 import pkg from '../package.json' with { type: 'json' }
 import { createAdapter } from './adapter.ts'
+import { trustedCertificates } from './certificates.ts'
 import { Config } from './config.ts'
 import { createProxyTransport, proxiesFrom, usesProxy } from './proxy.ts'
-import { createDirectTransport, type Transport, trustedCertificates } from './transport.ts'
+import { createDirectTransport, type Transport } from './transport.ts'
 
 export const name = 'llm-deepseek'
 export const inject = ['llm']
@@ -25,10 +26,10 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   const baseURL = (config.baseURL ?? inherited ?? OFFICIAL_URL).replace(/\/+$/, '')
 
   const proxies = proxiesFrom(process.env)
+  const ca = trustedCertificates(config.caFile, process.env['SSL_CERT_FILE'], (text) => ctx.logger.warn(text))
   const open: Transport[] = []
   let transport: Promise<Transport> | undefined
   const connect = async (url: URL): Promise<Transport> => {
-    const ca = trustedCertificates(config.caFile, process.env)
     const made = usesProxy(url, proxies) ? await createProxyTransport(proxies, ca) : createDirectTransport(ca)
     open.push(made)
     return made

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { pipeline, type Readable } from 'node:stream'
-import * as tls from 'node:tls'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
 export interface HttpReply {
@@ -21,13 +19,6 @@ export interface Transport {
 /** How long a body may go on after its last useful byte before the connection is given up. */
 const DRAIN_MS = 1000
 const MAX_REDIRECTS = 3
-
-/** Certificates of `caFile` and `$SSL_CERT_FILE`, beside the built-in ones; undefined when nothing was added. */
-export function trustedCertificates(caFile: string | undefined, env: NodeJS.ProcessEnv): string[] | undefined {
-  const files = [caFile, env['SSL_CERT_FILE'] || undefined].filter((file) => file !== undefined)
-  if (files.length === 0) return undefined
-  return [...tls.rootCertificates, ...files.map((file) => readFileSync(file, 'utf8'))]
-}
 
 /** A direct connection over `node:http(s)`, kept alive between requests. */
 export function createDirectTransport(ca: string[] | undefined): Transport {
