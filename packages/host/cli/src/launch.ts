@@ -4,7 +4,7 @@ import { type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
 import { layerEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
-import { composeProfile } from './layers.ts'
+import { composeProfile, type LayerOptions, userFiles } from './layers.ts'
 import { moduleLoader, stackMark } from './load-module.ts'
 import { initialiseProfile, readProfile, templateNames } from './profile.ts'
 
@@ -14,12 +14,13 @@ export async function launch(request: LaunchRequest): Promise<number> {
   const environment = layerEnvironment({ env: process.env, cwd: process.cwd(), home, warn: stderr })
   const name = request.profile ?? (request.print ? 'headless' : interactiveProfile())
   const profile = readProfile(home, name, request.safe ? 'template' : 'own')
-  const composition = composeProfile(profile, {
+  const layers: LayerOptions = {
     home,
     cwd: process.cwd(),
     patches: request.patches,
     scope: request.safe ? 'safe' : 'all',
-  })
+  }
+  const composition = composeProfile(profile, layers)
   for (const skip of composition.skips) stderr(`dsh: ${skipText(skip)}`)
   if (request.strict && composition.skips.length > 0) return 1
   if (composition.rows.length === 0) {
@@ -38,8 +39,18 @@ export async function launch(request: LaunchRequest): Promise<number> {
     logLevel: logLevel(request.verbosity),
     stderr,
     exit: (code) => process.exit(code),
+    ...(request.safe
+      ? {}
+      : { reload: { files: userFiles(profile, home), recompose: () => composeProfile(profile, layers) } }),
   })
-  return finish(await host.shutdown.done)
+  const onIdle = () => {
+    stderr(`dsh: no row of profile "${name}" keeps running; see --dump-config`)
+    host.shutdown.request(0)
+  }
+  process.once('beforeExit', onIdle)
+  const code = await host.shutdown.done
+  process.off('beforeExit', onIdle)
+  return finish(code)
 }
 
 /** Node ends by itself when nothing is open any more; a handle that some row left open gets a second. */

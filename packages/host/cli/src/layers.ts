@@ -67,12 +67,17 @@ export function composeProfile(profile: Profile, options: LayerOptions): Composi
   return composition
 }
 
-export function profilePatchFile(profile: Profile): string {
+function profilePatchFile(profile: Profile): string {
   return join(profile.dir, 'cordis.patch.yml')
 }
 
-export function homePatchFile(home: string): string {
+function homePatchFile(home: string): string {
   return join(home, 'cordis.patch.yml')
+}
+
+/** The files whose changes reach a running profile. */
+export function userFiles(profile: Profile, home: string): string[] {
+  return [profilePatchFile(profile), homePatchFile(home), ...SETTINGS_NAMES.map((name) => join(home, name))]
 }
 
 const SETTINGS_NAMES = ['settings.yaml', 'settings.yml', 'settings.json']

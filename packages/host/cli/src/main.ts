@@ -3,7 +3,9 @@ import { commands } from './commands/command.ts'
 import { help } from './help.ts'
 import { version } from './version.ts'
 
-process.exitCode = await main(process.argv.slice(2))
+main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code
+})
 
 async function main(argv: readonly string[]): Promise<number> {
   try {

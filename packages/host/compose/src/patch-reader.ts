@@ -93,7 +93,11 @@ export class PatchReader {
       : undefined
     const anchor = place[0] === undefined ? undefined : this.text(item, place[0])
     if (this.problems.length > before || name === undefined) return []
-    const draft: Writable<RowDraft> = { ...this.at(item), name: this.rowName(name), fields }
+    const draft: Writable<RowDraft> = {
+      ...this.at(item),
+      name: this.rowName(name),
+      fields: this.included(name, fields),
+    }
     if (id !== undefined) draft.id = id
     if (children !== undefined) draft.children = children
     if (anchor !== undefined) draft[place[0]!] = anchor
@@ -127,6 +131,15 @@ export class PatchReader {
   private rowName(name: string): string {
     if (/^\.\.?[/\\]/.test(name)) return resolve(dirname(this.file), name)
     return isAbsolute(name) ? name : canonicalName(name)
+  }
+
+  /** The file of an include is named relative to the file that includes it. */
+  private included(name: string, fields: Mapping): Mapping {
+    const config = fields['config']
+    if (name !== 'cordis:include' || !isMapping(config)) return fields
+    const path = config['path']
+    if (typeof path !== 'string' || isAbsolute(path) || path.startsWith('file:')) return fields
+    return { ...fields, config: { ...config, path: resolve(dirname(this.file), path) } }
   }
 
   private at(item: Mapping): { line?: number } {

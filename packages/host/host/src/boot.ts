@@ -1,11 +1,13 @@
 import type { Composition } from '@dsh/compose'
 import { Context } from '@dsh/cordis'
-import { DshError } from '@dsh/core'
+import { DshError, errorText } from '@dsh/core'
 import { audit, type Provides } from './audit.ts'
 import { createDiagnostics, type LogLevel } from './diagnostics.ts'
 import { provideFacts } from './facts.ts'
 import { faultLine, type StackMark } from './fault-line.ts'
-import { allMounted, type LoadModule, type MountedRow, mountRows, settle } from './mount.ts'
+import { allMounted, type LoadModule, type MountedRow, type MountOptions, settle } from './mount.ts'
+import { executePlan, planRows } from './reconcile.ts'
+import { createReload } from './reload.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
 import type { LaunchEnvironment } from './types.ts'
 
@@ -26,12 +28,16 @@ export interface BootOptions {
   readonly exit: (code: number) => void
   /** How long disposal may take. */
   readonly disposeLimitMs?: number
+  /** For live changes: the files to watch, and how to compose anew. */
+  readonly reload?: { readonly files: readonly string[]; readonly recompose: () => Composition }
 }
 
 export interface Host {
   readonly ctx: Context
   readonly shutdown: Shutdown
   readonly rows: readonly MountedRow[]
+  /** Makes this the running composition, or throws and leaves the last one running. Gives the ids that changed. */
+  update(composition: Composition): Promise<readonly string[]>
 }
 
 /** Some rows do not run; the message has one line for each. */
@@ -45,47 +51,109 @@ export class BootError extends DshError {
 export async function boot(options: BootOptions): Promise<Host> {
   const ctx = new Context()
   const shutdown = createShutdown({
-    dispose: () => ctx.fiber.dispose(),
+    dispose: async () => {
+      await reload?.stop()
+      await ctx.fiber.dispose()
+    },
     exit: options.exit,
     ...(options.disposeLimitMs === undefined ? {} : { limitMs: options.disposeLimitMs }),
   })
   const diagnostics = createDiagnostics(options.logLevel, options.stderr)
   ctx.logger.exporter(diagnostics.exporter)
-  const openHost = provideFacts(ctx, options, shutdown)
-  const host = { ctx, shutdown, rows: [] as readonly MountedRow[] }
+  const tree = new RunningTree(ctx, options, () => shutdown.code !== undefined)
+  const reload =
+    options.reload === undefined
+      ? undefined
+      : createReload({
+          ctx,
+          ...options.reload,
+          stderr: options.stderr,
+          update: (composition) => tree.update(composition),
+        })
+  const openHost = provideFacts(ctx, options, shutdown, reload)
   const stopSignals = shutdown.listen()
-  const stopWatching = watchLateFaults(host, options)
+  const stopWatching = watchLateFaults(tree, shutdown, options)
   shutdown.done.then(stopSignals)
   shutdown.done.then(stopWatching)
 
-  const started = (async () => {
-    host.rows = await mountRows(ctx, options.composition.rows, { load: options.load, home: options.homePath })
-    await settle(host.rows)
-  })()
-  await Promise.race([started, shutdown.requested])
-  if (shutdown.code !== undefined) return host
-
-  const faults = audit(options.composition, host.rows, options.provides)
-  if (faults.length > 0) {
-    diagnostics.discard()
-    shutdown.request(1)
-    await shutdown.done
-    throw new BootError(faults)
+  await Promise.race([tree.mount(), shutdown.requested])
+  if (shutdown.code === undefined) {
+    const faults = tree.audit()
+    if (faults.length > 0) {
+      diagnostics.discard()
+      shutdown.request(1)
+      await shutdown.done
+      throw new BootError(faults)
+    }
+    diagnostics.open()
+    openHost()
   }
-  diagnostics.open()
-  openHost()
-  return host
+  return {
+    ctx,
+    shutdown,
+    get rows() {
+      return tree.rows
+    },
+    update: (composition) => tree.update(composition),
+  }
+}
+
+/** The rows that run now, and the way from them to others. */
+class RunningTree {
+  rows: readonly MountedRow[] = []
+  private composition: Composition
+  private readonly ctx: Context
+  private readonly options: BootOptions
+  private readonly mountOptions: MountOptions
+  constructor(ctx: Context, options: BootOptions, closing: () => boolean) {
+    this.ctx = ctx
+    this.options = options
+    this.composition = options.composition
+    this.mountOptions = { load: options.load, home: options.homePath, realms: new Map(), closing }
+  }
+
+  async mount(): Promise<void> {
+    await this.become(this.composition)
+  }
+
+  audit(): string[] {
+    return audit(this.composition, this.rows, this.options.provides)
+  }
+
+  async update(composition: Composition): Promise<readonly string[]> {
+    const previous = this.composition
+    const before = new Set([...allMounted(this.rows)])
+    const plan = await planRows(this.ctx, this.rows, composition.rows, this.mountOptions)
+    if (plan.faults.length > 0) throw new BootError(plan.faults.map(errorText))
+    await this.become(composition, plan)
+    const faults = this.audit()
+    if (faults.length > 0) {
+      await this.become(previous)
+      throw new BootError(faults)
+    }
+    const started = [...allMounted(this.rows)].filter(
+      (mounted) => !before.has(mounted) && mounted.children === undefined,
+    )
+    return [...new Set([...plan.removals, ...started].map((mounted) => mounted.row.id))]
+  }
+
+  private async become(composition: Composition, plan?: Awaited<ReturnType<typeof planRows>>): Promise<void> {
+    const steps = plan ?? (await planRows(this.ctx, this.rows, composition.rows, this.mountOptions))
+    this.composition = composition
+    this.rows = await executePlan(this.ctx, steps, this.mountOptions.closing)
+    await settle(this.rows)
+  }
 }
 
 /** A rejection or throw that nobody catches ends the program in order, with the row's name and exit code 1. */
-function watchLateFaults(host: { rows: readonly MountedRow[]; shutdown: Shutdown }, options: BootOptions): () => void {
+function watchLateFaults(tree: { rows: readonly MountedRow[] }, shutdown: Shutdown, options: BootOptions): () => void {
   let first = true
   const onFault = (error: unknown) => {
     if (!first) return
     first = false
-    options.stderr(`dsh: ${faultLine(error, [...allMounted(host.rows)], options.stackMark ?? (() => undefined))}`)
+    options.stderr(`dsh: ${faultLine(error, [...allMounted(tree.rows)], options.stackMark ?? (() => undefined))}`)
     if (process.env['DSH_DEBUG'] && error instanceof Error) options.stderr(error.stack ?? '')
-    host.shutdown.request(1)
+    shutdown.request(1)
   }
   process.on('unhandledRejection', onFault)
   process.on('uncaughtException', onFault)

@@ -1,12 +1,14 @@
 import type { Context } from '@dsh/cordis'
 import type { BootOptions } from './boot.ts'
 import type { Shutdown } from './shutdown.ts'
+import type { HostReload } from './types.ts'
 
 /** Provides what every row may know about its host; gives the function that lets the surfaces start. */
 export function provideFacts(
   ctx: Context,
   { args, environment, homePath }: Pick<BootOptions, 'args' | 'environment' | 'homePath'>,
   shutdown: Shutdown,
+  reload: HostReload | undefined,
 ): () => void {
   let open: () => void = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -18,5 +20,6 @@ export function provideFacts(
   ctx.provide('launchEnvironment', environment)
   ctx.provide('dshHomePath', homePath)
   ctx.provide('hostReady', { wait: () => opened })
+  if (reload !== undefined) ctx.provide('hostReload', { watch: reload.watch, reload: reload.reload })
   return open
 }

@@ -1,10 +1,10 @@
-import type { CmdlineArgs, HostReady, LaunchEnvironment } from './types.ts'
+import type { CmdlineArgs, HostReady, HostReload, LaunchEnvironment, ReloadOutcome } from './types.ts'
 
 export { audit, type Provides, skipText } from './audit.ts'
 export { BootError, type BootOptions, boot, type Host } from './boot.ts'
 export { LOG_LEVELS, type LogLevel } from './diagnostics.ts'
 export { faultLine, type StackMark } from './fault-line.ts'
-export { allMounted, type LoadModule, type MountedRow, mountRows, rowFault, settle } from './mount.ts'
+export { allMounted, type LoadModule, type MountedRow, rowFault } from './mount.ts'
 export { createShutdown, type Shutdown } from './shutdown.ts'
 export type * from './types.ts'
 
@@ -17,6 +17,12 @@ declare module '@dsh/cordis' {
     /** A path below the home: `dshHomePath('sessions')`. */
     dshHomePath: (...segments: string[]) => string
     hostReady: HostReady
+    /** Absent where nothing can be reloaded. */
+    hostReload: HostReload
+  }
+  interface Events {
+    /** The user's files changed: what came of it. */
+    'host/reload'(outcome: ReloadOutcome): void
   }
   interface Events {
     /** Fact: a line for the person at the surface that is no session event: a reload that was taken or rejected. */

@@ -1,6 +1,7 @@
 import { isExpression, type RowNode } from '@dsh/compose'
 import { type Context, type Fiber, FiberPhase, fiberError } from '@dsh/cordis'
 import { DshError, errorText } from '@dsh/core'
+import { includedRows } from './include.ts'
 import { type ExpressionScope, evaluate, interpolate } from './interpolate.ts'
 import { injectOf, type RowPlugin, rowPlugin, validateConfig } from './plugin.ts'
 
@@ -21,34 +22,30 @@ export interface MountedRow {
 export interface MountOptions {
   readonly load: LoadModule
   readonly home: (path: string) => string
+  /** Realms by label: rows that name the same label share one. */
+  readonly realms: Map<string, symbol>
+  /** True once the program is ending: nothing may start any more. */
+  readonly closing: () => boolean
 }
 
-/** Starts every row at once: only the services that a row needs order the starts. */
-export async function mountRows(
-  ctx: Context,
-  rows: readonly RowNode[],
-  options: MountOptions,
-): Promise<readonly MountedRow[]> {
-  const realms = new Map<string, symbol>()
-  const prepared = await Promise.all(rows.map((row) => prepare(ctx, row, options)))
-  return Promise.all(prepared.map((start) => start(ctx, realms)))
+/** A row that is ready to start: its module is loaded. `fault` is what went wrong on the way there. */
+export interface PreparedRow {
+  readonly fault?: unknown
+  readonly start: (parent: Context) => Promise<MountedRow>
 }
 
-type Start = (ctx: Context, realms: Map<string, symbol>) => Promise<MountedRow>
-
-/** Everything that may wait happens before any row starts; the starts then run in list order. */
-async function prepare(ctx: Context, row: RowNode, options: MountOptions): Promise<Start> {
-  const settled = (mounted: Omit<MountedRow, 'row' | 'inject'>): Start => {
-    return async () => ({ row, inject: [], ...mounted })
-  }
+/** Everything that may wait happens here, before any row starts; the starts then run in list order. */
+export async function prepareRow(ctx: Context, row: RowNode, options: MountOptions): Promise<PreparedRow> {
   try {
-    if (row.children !== undefined) return await prepareGroup(ctx, row, row.children, options)
-    if (isDisabled(row, { ctx, home: options.home })) return settled({ state: 'disabled' })
+    if (isDisabled(row, { ctx, home: options.home }))
+      return { start: async () => ({ row, inject: [], state: 'disabled' }) }
+    const children = row.name === 'cordis:include' ? includedRows(row) : row.children
+    if (children !== undefined) return await prepareGroup(ctx, row, children, options)
     if (row.name.startsWith('cordis:')) throw new DshError('ROW_NAME', `unknown builtin "${row.name}"`)
     const plugin = rowPlugin(await options.load(row.name))
-    return async (parent, realms) => startRow(rowContext(parent, row, realms), row, plugin, options)
+    return { start: async (parent) => startRow(rowContext(parent, row, options.realms), row, plugin, options) }
   } catch (error) {
-    return settled({ state: 'failed', error })
+    return { fault: error, start: async () => ({ row, inject: [], state: 'failed', error }) }
   }
 }
 
@@ -57,22 +54,24 @@ async function prepareGroup(
   row: RowNode,
   children: readonly RowNode[],
   options: MountOptions,
-): Promise<Start> {
-  if (isDisabled(row, { ctx, home: options.home })) return async () => ({ row, inject: [], state: 'disabled' })
-  const prepared = await Promise.all(children.map((child) => prepare(ctx, child, options)))
-  return async (parent, realms) => {
+): Promise<PreparedRow> {
+  const prepared = await Promise.all(children.map((child) => prepareRow(ctx, child, options)))
+  const fault = prepared.find((child) => child.fault !== undefined)?.fault
+  const inject = injectOf(row.fields['inject'])
+  const start = async (parent: Context): Promise<MountedRow> => {
     const mounted: MountedRow[] = []
-    const inject = Object.keys(injectOf(row.fields['inject']))
-    const fiber = rowContext(parent, row, realms).plugin({
+    const handle = rowContext(parent, row, options.realms).plugin({
       name: row.id,
-      inject: injectOf(row.fields['inject']),
+      inject,
       apply: async (inner: Context) => {
-        mounted.splice(0, Infinity, ...(await Promise.all(prepared.map((start) => start(inner, realms)))))
+        mounted.length = 0
+        for (const child of prepared) mounted.push(await child.start(inner))
       },
     })
-    await fiber.then(undefined, () => {})
-    return { row, inject, state: 'mounted', fiber: originalFiber(fiber), children: mounted }
+    await handle.then(undefined, () => {})
+    return { row, inject: Object.keys(inject), state: 'mounted', fiber: originalFiber(handle), children: mounted }
   }
+  return fault === undefined ? { start } : { fault, start }
 }
 
 function startRow(ctx: Context, row: RowNode, plugin: RowPlugin, options: MountOptions): MountedRow {
@@ -89,7 +88,7 @@ function startRow(ctx: Context, row: RowNode, plugin: RowPlugin, options: MountO
   return { row, inject: Object.keys(inject), state: 'mounted', fiber: originalFiber(handle) }
 }
 
-/** `ctx.plugin` hands out a derived object; state written by the fiber itself is on its prototype. */
+/** `ctx.plugin` hands out a derived object; what the fiber itself writes is on its prototype. */
 function originalFiber(handle: Fiber): Fiber {
   return Object.getPrototypeOf(handle) as Fiber
 }
@@ -119,8 +118,8 @@ function isDisabled(row: RowNode, scope: ExpressionScope): boolean {
 
 /** Waits until no fiber of the list is moving. A row whose service never comes does not move. */
 export async function settle(rows: readonly MountedRow[]): Promise<void> {
-  const fibers = [...allMounted(rows)].flatMap((mounted) => mounted.fiber ?? [])
   for (;;) {
+    const fibers = [...allMounted(rows)].flatMap((mounted) => mounted.fiber ?? [])
     const moving = fibers.filter((fiber) => fiber.inertia !== undefined)
     if (moving.length === 0) return
     await Promise.allSettled(moving.map((fiber) => fiber.inertia))

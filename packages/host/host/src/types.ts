@@ -18,3 +18,22 @@ export type EnvSource = 'process' | 'project-env' | 'user-env'
 export interface HostReady {
   wait(): Promise<void>
 }
+
+export type ReloadOutcome =
+  | {
+      readonly ok: true
+      /** Ids of the rows that were started, stopped or restarted. */
+      readonly changed: readonly string[]
+      /** Patches that found nothing to act on. */
+      readonly notes: readonly string[]
+    }
+  /** Nothing changed. One line per reason. */
+  | { readonly ok: false; readonly reason: string }
+
+/** `ctx.hostReload`: for surfaces that live long. Outcomes are told by the event `host/reload`. */
+export interface HostReload {
+  /** From now on the user's patch files and settings are watched. One-shot surfaces never ask. */
+  watch(): void
+  /** Reads them again now. */
+  reload(): Promise<ReloadOutcome>
+}

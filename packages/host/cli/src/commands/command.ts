@@ -5,4 +5,5 @@ export type Command = (args: readonly string[]) => Promise<number>
 export const commands: Readonly<Record<string, () => Promise<{ run: Command }>>> = {
   config: () => import('./config.ts'),
   replay: () => import('./replay.ts'),
+  sessions: () => import('./sessions.ts'),
 }

@@ -1,0 +1,89 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import type { Composition } from '@dsh/compose'
+import { type Context, notify } from '@dsh/cordis'
+import { errorText } from '@dsh/core'
+import { skipText } from './audit.ts'
+import type { HostReload, ReloadOutcome } from './types.ts'
+
+const POLL_MS = 250
+const SETTLE_MS = 100
+
+export interface ReloadOptions {
+  readonly ctx: Context
+  readonly files: readonly string[]
+  /** Reads every layer again; throws when one of them is not usable. */
+  readonly recompose: () => Composition
+  /** Makes it the running composition, or throws and leaves everything as it was. Gives the ids that changed. */
+  readonly update: (composition: Composition) => Promise<readonly string[]>
+  /** Where an outcome goes that no surface listens for. */
+  readonly stderr: (line: string) => void
+}
+
+/** Keeps the running rows in step with the user's files once a surface asks for it. One change at a time. */
+export function createReload(options: ReloadOptions): HostReload & { stop(): Promise<void> } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let running: Promise<ReloadOutcome> | undefined
+  let again = false
+  let watching = false
+  const onChange = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void reload(), SETTLE_MS)
+  }
+
+  async function reload(): Promise<ReloadOutcome> {
+    if (running !== undefined) {
+      again = true
+      return running
+    }
+    running = (async () => {
+      let outcome: ReloadOutcome
+      do {
+        again = false
+        outcome = await once(options)
+        tell(options, outcome)
+      } while (again)
+      return outcome
+    })()
+    try {
+      return await running
+    } finally {
+      running = undefined
+    }
+  }
+
+  return {
+    reload,
+    watch() {
+      if (watching) return
+      watching = true
+      for (const file of options.files) watchFile(file, { interval: POLL_MS, persistent: false }, onChange)
+    },
+    async stop() {
+      clearTimeout(timer)
+      again = false
+      if (watching) for (const file of options.files) unwatchFile(file, onChange)
+      watching = false
+      await running?.catch(() => {})
+    },
+  }
+}
+
+async function once(options: ReloadOptions): Promise<ReloadOutcome> {
+  try {
+    const composition = options.recompose()
+    const changed = await options.update(composition)
+    return { ok: true, changed, notes: composition.skips.map(skipText) }
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : errorText(error) }
+  }
+}
+
+/** The surface that listens says it; without one it is a line on stderr, where a change that worked is silent. */
+function tell({ ctx, stderr }: ReloadOptions, outcome: ReloadOutcome): void {
+  const heard = ctx.events.dispatch('emit', ['host/reload', outcome]).length > 0
+  if (heard) notify(ctx, 'host/reload', outcome)
+  else if (!outcome.ok)
+    for (const line of outcome.reason.split('\n'))
+      stderr(`dsh: change rejected, the last good composition stays: ${line}`)
+  else for (const note of outcome.notes) stderr(`dsh: ${note}`)
+}
