@@ -134,7 +134,10 @@ describe.skipIf(abi === undefined)('the launcher', () => {
       const child = spawn(file, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'], cwd: dir })
       let said = ''
       await new Promise<void>((resolve) =>
-        child.stdout.on('data', (chunk: Buffer) => ((said += chunk.toString()), resolve())),
+        child.stdout.on('data', (chunk: Buffer) => {
+          said += chunk.toString()
+          resolve()
+        }),
       )
       const ended = new Promise<unknown>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
       return { group: -(child.pid as number), ended, said: () => said }
