@@ -31,6 +31,7 @@ function judge(confined: ConfinedCommand, mode: SandboxMode, settled: SettledPro
     ...(confined.notCovered.length === 0 ? {} : { notCovered: confined.notCovered }),
   }
   if (settled.exitCode !== null && status?.ran === false && !stopped) {
+    confined.runnerFailed?.()
     const detail = firstLine(settled.stderr.text) ?? `exit code ${settled.exitCode}`
     return {
       exitCode: settled.exitCode,
