@@ -10,7 +10,9 @@ export { locateLog } from './locate.ts'
 export { defaultRoot, encodeId, lockName, projectDir, rawName, resolveRoot, sessionDir, zstdName } from './paths.ts'
 export { readLog, type StoredLog } from './read-log.ts'
 export { type RepairReport, repairLog } from './repair.ts'
+export { deleteLog, forkLog, renameLog, requiredLog } from './stored-logs.ts'
 export { type VerifyReport, verifyLog } from './verify.ts'
+export { type LockHolder, lockHolder } from './writer-lock.ts'
 
 export const name = 'session-persistence-jsonl'
 export const inject = ['sessions']

@@ -12,6 +12,8 @@ export interface ContinuedLog {
   readonly encoding: StoredLog['encoding']
   /** With the closers of an interrupted turn, which are on disk by now. */
   readonly events: readonly SessionEvent[]
+  /** Writes further events; `file.sync` makes them durable. */
+  append(events: readonly SessionEvent[]): void
 }
 
 /**
@@ -27,12 +29,15 @@ export async function continueLog(log: StoredLog): Promise<ContinuedLog> {
   const file = await AppendFile.open(log.path, log.goodBytes)
   try {
     const behind = log.events.length - log.salvaged
-    if (events.length > behind) {
-      const bytes = storedLines(events.slice(behind))
+    const append = (more: readonly SessionEvent[]) => {
+      const bytes = storedLines(more)
       file.append(log.encoding === 'zstd' ? compressFrame(bytes) : bytes)
+    }
+    if (events.length > behind) {
+      append(events.slice(behind))
       await file.sync()
     }
-    return { file, path: log.path, encoding: log.encoding, events }
+    return { file, path: log.path, encoding: log.encoding, events, append }
   } catch (error) {
     file.close()
     throw error
@@ -52,7 +57,8 @@ async function toPlain(log: StoredLog, events: readonly SessionEvent[]): Promise
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(log.header)}\n`), storedLines(events)])
   await replaceFile(path, bytes)
   fs.renameSync(log.path, `${log.path}.bak`)
-  return { file: await AppendFile.open(path, bytes.length), path, encoding: 'jsonl', events }
+  const file = await AppendFile.open(path, bytes.length)
+  return { file, path, encoding: 'jsonl', events, append: (more) => file.append(storedLines(more)) }
 }
 
 /** One half-written line is worth nothing; anything longer may be, so it is not thrown away. */

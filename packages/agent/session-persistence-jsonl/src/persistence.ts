@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Context } from '@dsh/cordis'
 import { type Session, type SessionPersistence, type SessionsService, sessionError } from '@dsh/session'
@@ -9,8 +8,9 @@ import { locateLog } from './locate.ts'
 import { continueLog } from './open-log.ts'
 import { rawName, sessionDir, zstdName } from './paths.ts'
 import { type Encoding, readLog, type StoredLog } from './read-log.ts'
+import { deleteLog, requiredLog } from './stored-logs.ts'
 import { LogWriter, type OpenedLog } from './writer.ts'
-import { refuseLocked, takeLock } from './writer-lock.ts'
+import { takeLock } from './writer-lock.ts'
 
 export interface PersistenceOptions {
   readonly root: string
@@ -69,14 +69,8 @@ export function createPersistence(
     await writer?.close()
   })
 
-  function required(id: string): string {
-    const path = locateLog(root, id)
-    if (path === undefined) throw sessionError('SESSION_NOT_FOUND', `session "${id}" not found`)
-    return path
-  }
-
   async function readStored(id: string): Promise<StoredLog> {
-    return await readLog({ root, path: required(id), id })
+    return await readLog({ root, path: requiredLog(root, id), id })
   }
 
   return {
@@ -87,7 +81,7 @@ export function createPersistence(
     async resume(id) {
       if (sessions.get(id) !== undefined)
         throw sessionError('SESSION_ALREADY_EXISTS', `cannot prepare session "${id}" while it is live`)
-      const lock = takeLock(dirname(required(id)), id)
+      const lock = takeLock(dirname(requiredLog(root, id)), id)
       try {
         const log = await readStored(id)
         const { file, path, encoding, events } = await continueLog(log)
@@ -138,9 +132,7 @@ export function createPersistence(
     async delete(id) {
       if (sessions.get(id) !== undefined)
         throw sessionError('SESSION_ALREADY_EXISTS', `cannot delete session "${id}" while it is live`)
-      const dir = dirname(required(id))
-      refuseLocked(dir, id)
-      fs.rmSync(dir, { recursive: true, force: true })
+      deleteLog(root, id)
     },
 
     async close() {

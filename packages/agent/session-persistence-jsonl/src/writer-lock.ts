@@ -44,6 +44,7 @@ export function takeLock(dir: string, id: string): WriterLock {
 /** The live holder of a session's lock, if any. */
 export function lockHolder(dir: string): LockHolder | undefined {
   const path = join(dir, lockName)
+  if (!fs.existsSync(path)) return undefined
   const found = readLock(path)
   return found !== undefined && isAlive(path, found.holder) ? found.holder : undefined
 }

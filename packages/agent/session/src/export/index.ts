@@ -1,0 +1,5 @@
+export { toHtml } from './html.ts'
+export { toMarkdown } from './markdown.ts'
+export { printable, toPlain } from './plain.ts'
+export { makeScrub, redacted, type Scrub, scrubJson } from './scrub.ts'
+export { type Entry, type ToolUse, type Transcript, transcriptOf } from './transcript.ts'
