@@ -1,4 +1,4 @@
-import type { Agent } from '@dsh/agent'
+import type { Agent, PreStepDecision } from '@dsh/agent'
 import * as agentRow from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
 import type { UserMessage } from '@dsh/llm'
@@ -6,6 +6,8 @@ import * as sessionRow from '@dsh/session'
 import { bootRows, tempWorkspace, type Workspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
 import * as row from '../src/index.ts'
+
+const { signal } = new AbortController()
 
 async function project(files: Record<string, string>, config: object = {}, cwd = '') {
   const workspace = await tempWorkspace(files)
@@ -31,10 +33,11 @@ async function project(files: Record<string, string>, config: object = {}, cwd =
   /** Enters a step as the loop does, and gives the text of the instructions that came with it. */
   const enter = async (): Promise<string | undefined> => {
     step++
-    const decision = await ctx.waterfall('agent/pre-step', { agent, turn: 1, step, claimed: [prompt] }, async () => ({
-      kind: 'enter' as const,
-      messages: [prompt, snapshot],
-    }))
+    const decision = await ctx.waterfall(
+      'agent/pre-step',
+      { agent, turn: 1, step, claimed: [prompt], signal },
+      async (): Promise<PreStepDecision> => ({ kind: 'enter', messages: [prompt, snapshot] }),
+    )
     if (decision.kind !== 'enter') return undefined
     for (const message of decision.messages)
       if (message.source.kind === 'agent-instructions') session.append('user/message', message, { surfaceOp: 'append' })
@@ -122,9 +125,9 @@ test('a resumed session is told what changed meanwhile; one whose baseline was c
   const decide = async (target: typeof session) => {
     const decision = await ctx.waterfall(
       'agent/pre-step',
-      { agent: { id: 'b', session: target } as Agent, turn: 2, step: 1, claimed: [] },
-      async () => ({
-        kind: 'enter' as const,
+      { agent: { id: 'b', session: target } as Agent, turn: 2, step: 1, claimed: [], signal },
+      async (): Promise<PreStepDecision> => ({
+        kind: 'enter',
         messages: [{ content: [], source: { kind: 'user' }, role: 'user' as const, id: 'q' }],
       }),
     )

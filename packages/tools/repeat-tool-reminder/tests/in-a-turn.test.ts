@@ -1,4 +1,4 @@
-import { type Agent, userMessage } from '@dsh/agent'
+import { type Agent, type PreStepDecision, userMessage } from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
 import type { UserMessage } from '@dsh/llm'
 import { bootRows, tempWorkspace } from '@dsh/testkit'
@@ -30,10 +30,11 @@ async function setup(config: object = {}) {
     return result.additionalContexts?.map(({ source }: UserMessage) => (source as { summary?: string }).summary) ?? []
   }
   const claim = (message: UserMessage) =>
-    ctx.waterfall('agent/pre-step', { agent, turn: 1, step: 1, claimed: [message] }, async () => ({
-      kind: 'enter' as const,
-      messages: [],
-    }))
+    ctx.waterfall(
+      'agent/pre-step',
+      { agent, turn: 1, step: 1, claimed: [message], signal: new AbortController().signal },
+      async (): Promise<PreStepDecision> => ({ kind: 'enter', messages: [] }),
+    )
   return { call, claim }
 }
 

@@ -286,11 +286,14 @@ test('a restriction narrows what an agent inherits, and works only through its o
 
 test('a registration ends with its row', async () => {
   const ctx = await tools()
-  const fiber = ctx.plugin({
-    name: 'guest',
-    inject: ['tools'],
-    apply: async (c: Context) => void c.tools.register(tool()),
-  } as never)
+  const fiber = ctx.plugin(
+    {
+      name: 'guest',
+      inject: ['tools'],
+      apply: async (c: Context) => void c.tools.register(tool()),
+    } as never,
+    undefined as never,
+  )
   await fiber
   expect(ctx.tools.get('greet')).toBeDefined()
   await fiber.dispose()
