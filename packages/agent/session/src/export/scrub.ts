@@ -15,7 +15,7 @@ const shapes: readonly RegExp[] = [
 ]
 /** A name that says what follows: only the value goes. */
 const named =
-  /((?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|authorization)["']?\s*(?:[=:]|=>)\s*(?:bearer\s+|basic\s+)?)(?:"[^"\n]{6,}"|'[^'\n]{6,}'|[^\s"'`,;<>{}()$][^\s"'`,;<>{}()]{5,}(?![\w(]))/gi
+  /((?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|authorization)["']?\s*(?:[=:]|=>)\s*(?:bearer\s+|basic\s+)?)("[^"\n]{6,}"|'[^'\n]{6,}'|[^\s"'`,;<>{}()$][^\s"'`,;<>{}()]{5,}(?![\w(]))/gi
 const bearer = /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12,})/gi
 const userinfo = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)([^\s/@]+)(@)/gi
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL/i
@@ -40,7 +40,11 @@ export function makeScrub(env: Readonly<Record<string, string | undefined>>, als
     for (const value of known) clean = clean.replaceAll(value, redacted)
     for (const shape of shapes) clean = clean.replace(shape, redacted)
     return clean
-      .replace(named, (_all, before: string) => `${before}${redacted}`)
+      .replace(
+        named,
+        (_all, before: string, value: string) =>
+          before + (/^["']/.test(value) ? value[0] + redacted + value[0] : redacted),
+      )
       .replace(bearer, (_all, before: string) => `${before}${redacted}`)
       .replace(userinfo, (_all, before: string, _secret: string, at: string) => `${before}${redacted}${at}`)
   }
