@@ -71,6 +71,14 @@ export function shellContract(executor: string, make: (home: string) => Promise<
       expect(stdout.text).toBe('1 dumb cat cat more\n')
     })
 
+    it('can open its own output again by name', async () => {
+      expect(await run('echo e > /dev/stderr; echo o > /dev/stdout')).toMatchObject({
+        exitCode: 0,
+        stdout: { text: 'o\n' },
+        stderr: { text: 'e\n' },
+      })
+    })
+
     it('calls itself bash in its messages', async () => {
       const { stderr } = await run('echo "$0 $#" >&2; no-such-program')
       expect(stderr.text).toBe('bash 0\nbash: line 1: no-such-program: command not found\n')

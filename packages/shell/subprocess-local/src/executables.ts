@@ -6,7 +6,8 @@ import { delimiter, dirname, isAbsolute, join, sep } from 'node:path'
  * directory, never in a `node_modules/.bin`, never below one of the `avoid` roots (both as spelled and resolved).
  */
 export function findExecutable(name: string, searchPath: string, avoid: readonly string[]): string | undefined {
-  const roots = avoid.flatMap((root) => [root, realOr(root)])
+  // A root at / would leave nothing to find: there everything is the workspace.
+  const roots = avoid.flatMap((root) => [root, realOr(root)]).filter((root) => root !== sep)
   for (const dir of searchPath.split(delimiter)) {
     if (!isAbsolute(dir)) continue
     const candidate = join(dir, name)

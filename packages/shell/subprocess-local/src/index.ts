@@ -5,15 +5,19 @@ import * as z from 'zod'
 import { scrub } from './environment.ts'
 import { findExecutable } from './executables.ts'
 import { OwnedGroups } from './owned-groups.ts'
+import { PipePool } from './pipe-pool.ts'
 import { spawnProcess } from './spawn.ts'
 
 export const name = 'subprocess-local'
 export const Config = z.strictObject({}).default({})
 
 export async function apply(ctx: Context): Promise<void> {
-  const owned = new OwnedGroups()
-  const { env, removed } = scrub(process.env)
   const searchPath = process.env['PATH'] ?? ''
+  const owned = new OwnedGroups()
+  const resolveExecutable = (program: string, avoid: readonly string[] = []) =>
+    findExecutable(program, searchPath, ['/tmp', tmpdir(), ...avoid])
+  const { env, removed } = scrub(process.env)
+  const pipes = new PipePool(resolveExecutable('mkfifo', [process.cwd()]))
   let closing = false
 
   ctx.effect(() => {
@@ -22,6 +26,7 @@ export async function apply(ctx: Context): Promise<void> {
     return async () => {
       closing = true
       await owned.terminateAll()
+      pipes.close()
       process.off('exit', killAll)
     }
   })
@@ -29,9 +34,9 @@ export async function apply(ctx: Context): Promise<void> {
   const service: SubprocessService = {
     spawn: async (spec) => {
       if (closing) throw new Error('no process is started while the program ends')
-      return spawnProcess(spec, owned)
+      return spawnProcess(spec, owned, pipes)
     },
-    resolveExecutable: (program, avoid = []) => findExecutable(program, searchPath, ['/tmp', tmpdir(), ...avoid]),
+    resolveExecutable,
     baseEnv: () => env,
     scrubbed: () => removed,
   }

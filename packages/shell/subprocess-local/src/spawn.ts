@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningProcess, SettledProcess, SpawnSpec } from '@dsh/subprocess'
 import type { OwnedGroups } from './owned-groups.ts'
+import { type Pipe, type PipePool, readPipe } from './pipe-pool.ts'
 import { StreamCollector } from './stream-collector.ts'
 import { terminateTree } from './terminate.ts'
 
@@ -16,14 +18,10 @@ interface Exit {
 }
 
 /** Starts a process as the leader of a new session and group, and collects what it says until it settles. */
-export async function spawnProcess(spec: SpawnSpec, owned: OwnedGroups): Promise<RunningProcess> {
+export async function spawnProcess(spec: SpawnSpec, owned: OwnedGroups, pipes: PipePool): Promise<RunningProcess> {
   const startedAt = performance.now()
-  const child = spawn(spec.argv[0] as string, spec.argv.slice(1), {
-    cwd: spec.cwd,
-    env: { ...spec.env },
-    detached: true,
-    stdio: descriptors(spec),
-  })
+  const [out, err] = (await pipes.take(2)) ?? []
+  const { child, settleEnds } = launch(spec, out, err)
   let exit: Exit | undefined
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
@@ -31,10 +29,18 @@ export async function spawnProcess(spec: SpawnSpec, owned: OwnedGroups): Promise
       resolve(exit)
     })
   })
-  const pid = await whenSpawned(child)
+  const pid = await whenSpawned(child).finally(settleEnds)
 
-  const stdout = new StreamCollector(child.stdio[1] as Readable, 'stdout', spec)
-  const stderr = new StreamCollector(child.stdio[2] as Readable, 'stderr', spec)
+  const stdout = new StreamCollector(
+    out === undefined ? (child.stdout as Readable) : readPipe(out.read),
+    'stdout',
+    spec,
+  )
+  const stderr = new StreamCollector(
+    err === undefined ? (child.stderr as Readable) : readPipe(err.read),
+    'stderr',
+    spec,
+  )
   const status = collectText(spec.statusFd === undefined ? undefined : (child.stdio[spec.statusFd] as Readable))
   feed(child, spec.stdin)
 
@@ -83,8 +89,35 @@ export async function spawnProcess(spec: SpawnSpec, owned: OwnedGroups): Promise
   }
 }
 
-function descriptors(spec: SpawnSpec): ('pipe' | 'ignore')[] {
-  const stdio: ('pipe' | 'ignore')[] = [spec.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']
+function launch(spec: SpawnSpec, out: Pipe | undefined, err: Pipe | undefined) {
+  let spawned = false
+  /** Our copies of the writing ends go, so that the streams end with the child's; all ends go if there is no child. */
+  const settleEnds = () => {
+    for (const pipe of [out, err]) {
+      if (pipe === undefined) continue
+      closeSync(pipe.write)
+      if (!spawned) closeSync(pipe.read)
+    }
+  }
+  try {
+    const child = spawn(spec.argv[0] as string, spec.argv.slice(1), {
+      cwd: spec.cwd,
+      env: { ...spec.env },
+      detached: true,
+      stdio: descriptors(spec, out?.write ?? 'pipe', err?.write ?? 'pipe'),
+    })
+    child.once('spawn', () => {
+      spawned = true
+    })
+    return { child, settleEnds }
+  } catch (error) {
+    settleEnds()
+    throw error
+  }
+}
+
+function descriptors(spec: SpawnSpec, out: number | 'pipe', err: number | 'pipe'): (number | 'pipe' | 'ignore')[] {
+  const stdio: (number | 'pipe' | 'ignore')[] = [spec.stdin === undefined ? 'ignore' : 'pipe', out, err]
   if (spec.statusFd === undefined) return stdio
   while (stdio.length < spec.statusFd) stdio.push('ignore')
   stdio[spec.statusFd] = 'pipe'

@@ -3,15 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SpawnSpec } from '@dsh/subprocess'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OwnedGroups } from '../src/owned-groups.ts'
+import { PipePool } from '../src/pipe-pool.ts'
 import { listProcesses } from '../src/process-table.ts'
 import { spawnProcess } from '../src/spawn.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'dsh-spawn-'))
 const owned = new OwnedGroups()
+const pools = {
+  pipes: new PipePool(['/usr/bin/mkfifo', '/bin/mkfifo'].find((path) => existsSync(path))),
+  sockets: new PipePool(undefined),
+}
+let pool = pools.pipes
 afterAll(async () => {
   await owned.terminateAll()
+  pools.pipes.close()
   rmSync(dir, { recursive: true, force: true })
 })
 
@@ -27,6 +34,7 @@ const run = (command: string, more: Partial<SpawnSpec> = {}) =>
       ...more,
     },
     owned,
+    pool,
   )
 
 const running = (args: string) =>
@@ -38,7 +46,11 @@ const running = (args: string) =>
     }
   })
 
-describe('a spawned process', () => {
+describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind) => {
+  beforeAll(() => {
+    pool = pools[kind]
+  })
+
   it('settles with independent facts about both streams and its end', async () => {
     const settled = await (await run('echo out; echo err >&2; exit 3')).done
     expect(settled).toMatchObject({ exitCode: 3, signal: null })
@@ -122,10 +134,17 @@ describe('a spawned process', () => {
     expect(running('sleep 62.25')).toBe(false)
   })
 
-  it('leaves no process behind after many quick commands', async () => {
-    for (let i = 0; i < 30; i++) await (await run('true')).done
+  it('leaves no process and no descriptor behind after many quick commands', async () => {
+    for (let i = 0; i < 10; i++) await (await run('true')).done
+    const descriptors = () => readdirSync('/proc/self/fd').length
+    const before = descriptors()
+    for (let i = 0; i < 64; i++) await (await run('true')).done
+    await run('', { argv: ['/no/such/program'] }).catch(() => {})
+    await sleep(100)
+    expect(descriptors()).toBeLessThan(before + 40)
     const children = listProcesses().filter((entry) => entry.parent === process.pid)
     expect(children.filter((entry) => entry.zombie)).toEqual([])
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('dsh-pipes-'))).toEqual([])
   })
 
   it('reports output as it arrives, once', async () => {
@@ -139,4 +158,11 @@ describe('a spawned process', () => {
     expect(child.readDelta()).toMatchObject({ stdout: '', stderr: '', dropped: false })
     expect(existsSync(join(dir, 'undefined'))).toBe(false)
   })
+})
+
+it('lets a command open its own output again, over pipes', async () => {
+  pool = pools.pipes
+  const settled = await (await run('echo a > /dev/stderr; echo b | tee /dev/stderr > /dev/stdout')).done
+  expect(settled.stderr.text).toBe('a\nb\n')
+  expect(settled.stdout.text).toBe('b\n')
 })
