@@ -38,14 +38,14 @@ export interface Backend {
 
 export async function writeFile(
   target: FsTarget,
-  content: string,
+  content: string | Uint8Array,
   intent: FsWriteIntent | undefined,
   backend: Backend,
   signal?: AbortSignal,
 ): Promise<FsWriteOutcome> {
   const { io, locks, seen, diffBasisMaxBytes } = backend
   return await locks.with([target.targetKey], 'write', signal, async () => {
-    const bytes = Buffer.from(content, 'utf8')
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.from(content)
     const basis = bytes.length < diffBasisMaxBytes ? diffBasisMaxBytes - 1 : -1
     const expected = intent?.kind === 'replaceIfVersion' ? intent.version : undefined
     const old = await examine({ target, verb: 'write', readUpTo: basis, expected, signal }, io, seen)
@@ -57,7 +57,7 @@ export async function writeFile(
       operation: old === undefined ? 'create' : 'update',
       version,
       before: old?.bytes === undefined || basis < 0 ? null : basisText(old.bytes, diffBasisMaxBytes),
-      after: toLf(content),
+      after: toLf(typeof content === 'string' ? content : bytes.toString('utf8')),
       bytes: changedBytes(old, bytes, diffBasisMaxBytes),
       ...linksOf(old),
     }

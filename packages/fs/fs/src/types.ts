@@ -109,7 +109,7 @@ export interface FsService {
   listDir(target: FsTarget, signal?: AbortSignal): Promise<readonly FsDirEntry[]>
   writeText(
     target: FsTarget,
-    content: string,
+    content: string | Uint8Array,
     expected?: FsWriteIntent,
     signal?: AbortSignal,
     policy?: SandboxPolicy,

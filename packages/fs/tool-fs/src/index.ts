@@ -1,9 +1,11 @@
 import type { Agent } from '@dsh/agent'
 import type {} from '@dsh/attachment-local'
+import type {} from '@dsh/commands'
 import { type Context, notify, scopeTarget } from '@dsh/cordis'
 import type {} from '@dsh/fs'
 import type {} from '@dsh/llm'
 import type {} from '@dsh/sandbox'
+import type {} from '@dsh/session'
 import type {} from '@dsh/system-prompt'
 import type { ToolExecution } from '@dsh/tools'
 import type {} from '@dsh/user-approval'
@@ -11,6 +13,8 @@ import * as z from 'zod'
 import { applyPatchTool } from './apply-patch.ts'
 import type { FileToolDeps } from './deps.ts'
 import { editTool } from './edit.ts'
+import { diffCommand, undoCommand } from './history/commands.ts'
+import { createHistory, type History } from './history/recorder.ts'
 import { readTool } from './read.ts'
 import { readImageTool } from './read-image.ts'
 import { sessionRoute } from './route.ts'
@@ -50,7 +54,12 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   const { fs, tools } = ctx
   if (fs.sandboxMode !== undefined && ctx.get('sandboxPolicy') === undefined)
     throw new Error('tool-fs: the mounted filesystem confines but ctx.sandboxPolicy is missing')
-  const deps = depsOf(ctx, config)
+  const history = createHistory({
+    persistence: () => ctx.get('sessionPersistence'),
+    sessions: () => ctx.get('sessions'),
+    warn: (error) => ctx.logger.warn(error),
+  })
+  const deps = depsOf(ctx, config, history)
   const escalation = escalationFields(fs)
   const visible = (tool: string, agent: Agent) => tools.get(tool, agent) !== undefined
   const guide = (tool: string, order: number, text: (agent: Agent) => string) =>
@@ -79,13 +88,18 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
     tools.register(editTool(deps, escalation))
     guide('edit', 102, () => editGuidance)
   }
+  ctx.inject(['commands'], (inner) => {
+    const commandDeps = { fs, history, policies: () => ctx.get('sandboxPolicy') }
+    inner.commands.register(diffCommand(commandDeps))
+    inner.commands.register(undoCommand(commandDeps))
+  })
   if (config.applyPatch) {
     tools.register(applyPatchTool(deps, escalation))
     guide('apply_patch', 102, () => applyPatchGuidance)
   }
 }
 
-function depsOf(ctx: Context, config: Config): FileToolDeps {
+function depsOf(ctx: Context, config: Config, history: History): FileToolDeps {
   const { fs } = ctx
   const audience = (exec: ToolExecution) => scopeTarget(exec.agent ?? exec)
   return {
@@ -98,6 +112,6 @@ function depsOf(ctx: Context, config: Config): FileToolDeps {
     observed: (target, observation, exec) => notify(ctx, audience(exec), 'fs/observed', target, observation, exec),
     policyFor: (args, exec, path) =>
       callPolicy(args, exec, path, { fs, policies: ctx.get('sandboxPolicy'), approval: ctx.get('approval') }),
-    changed: async () => {},
+    changed: (change, exec) => history.record(change, exec),
   }
 }

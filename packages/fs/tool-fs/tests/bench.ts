@@ -102,12 +102,19 @@ function fakeAgent(cwd: string, ctx: Context): Agent {
     cwd,
     openTurn: 1,
     requestHeader: undefined,
-    fold: (fold: { initial: (header: unknown) => unknown }) => fold.initial({}),
+    fold: (fold: { initial: (header: unknown) => unknown; apply: (state: unknown, event: unknown) => unknown }) =>
+      session.events.reduce(fold.apply, fold.initial({})),
     append(type: string, data: unknown, marker: object = {}) {
       const event = { type, data, ...marker }
       session.events.push(event)
       return event
     },
   }
-  return { id: `agent-${agents}`, session: session as unknown as Session, ctx, options: {} } as unknown as Agent
+  return {
+    id: `agent-${agents}`,
+    session: session as unknown as Session,
+    ctx,
+    options: {},
+    status: 'idle',
+  } as unknown as Agent
 }
