@@ -118,9 +118,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     ask<string | undefined>((answer) => new SecretPrompt(title, theme, answer), undefined)
 
   const attach = (next: Agent) => {
+    // What was said before there was a session belongs to the first one.
+    const early = agent === undefined ? transcript.items : []
     agent = next
     transcript = createTranscript()
     for (const event of next.session.events) applyEvent(transcript, event)
+    for (const item of early) if (item.kind === 'notice') say(transcript, item.text, item.tone)
     view.show(transcript)
     tick()
     redraw()

@@ -63,7 +63,9 @@ async function commandSuggestions(
   const argument = before.slice(space + 1)
   const items = (await command?.complete?.(argument)) ?? []
   const fitting = items.filter((item) => item.value.startsWith(argument))
-  return fitting.length === 0 ? null : { items: [...fitting], prefix: argument }
+  // A word that is complete needs no list: Enter sends it.
+  if (fitting.length === 0 || fitting.some((item) => item.value === argument)) return null
+  return { items: [...fitting], prefix: argument }
 }
 
 /** `@` at the start or after white space up to the cursor: `@src/a` or an open `@"my dir/`. `a@b` never is one. */

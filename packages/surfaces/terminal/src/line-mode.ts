@@ -137,7 +137,11 @@ export async function startLineMode(options: LineOptions): Promise<App> {
     if (agent?.status === 'running') agent.cancel({ kind: 'user' })
     else finish()
   })
-  reader.on('close', () => finish())
+  // The end of the input is not the end of the work.
+  reader.on('close', () => {
+    if (agent === undefined) finish()
+    else void agent.whenIdle().then(() => finish())
+  })
 
   const wanted = startup.continue
     ? await latestSession(host)

@@ -3,7 +3,7 @@ import { sanitize } from '../sanitize.ts'
 import { StreamingMarkdown } from '../streaming-markdown.ts'
 import { markdownTheme, type Theme } from '../theme.ts'
 import type { Item } from '../transcript.ts'
-import { fit, indent, wrap } from './fit.ts'
+import { fit, head, wrap } from './fit.ts'
 import { toolCard } from './tool.ts'
 
 export interface ItemRenderer {
@@ -27,10 +27,13 @@ export function createItemRenderer(theme: Theme, highlight: Highlighter): ItemRe
   const markdown = markdownTheme(theme, highlight)
   const draw = (item: Item, width: number, expanded: boolean): string[] => {
     switch (item.kind) {
-      case 'prompt':
-        return indent(wrap(sanitize(item.text), width - 2), '').map((line, at) =>
-          theme.accent(`${at === 0 ? '❯' : ' '} ${line}`),
-        )
+      case 'prompt': {
+        const lines = wrap(sanitize(item.text), width - 2)
+        const shown = expanded
+          ? lines
+          : head(lines, 20, (count) => theme.dim(`… ${count} more lines (ctrl+o shows all)`))
+        return shown.map((line, at) => theme.accent(`${at === 0 ? '❯' : ' '} ${line}`))
+      }
       case 'answer': {
         const text = sanitize(item.text)
         if (text.trim() === '') return []

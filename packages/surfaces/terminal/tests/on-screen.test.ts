@@ -1,0 +1,362 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { type MockServer, type MockStep, startMockServer } from '@dsh/llm-mock-server'
+import { atTestEnd, has, tempWorkspace, type Workspace } from '@dsh/testkit'
+import { describe, expect, it } from 'vitest'
+import { Tmux } from './tmux.ts'
+
+const dsh = path.resolve(import.meta.dirname, '../../../host/cli/bin/dsh.js')
+
+interface Session {
+  readonly tmux: Tmux
+  readonly server: MockServer
+  readonly workspace: Workspace
+  readonly env: { readonly [name: string]: string }
+  /** Starts the program again in the same home and directory. */
+  again(args?: string, size?: { columns: number; rows: number }): Promise<Tmux>
+}
+
+async function open(
+  steps: readonly MockStep[],
+  options: {
+    args?: string
+    files?: Record<string, string>
+    env?: Record<string, string>
+    size?: { columns: number; rows: number }
+    shell?: boolean
+  } = {},
+): Promise<Session> {
+  const workspace = await tempWorkspace(
+    Object.fromEntries(Object.entries(options.files ?? {}).map(([name, text]) => [`w/${name}`, text])),
+  )
+  await mkdir(workspace.path('w'), { recursive: true })
+  const server = await startMockServer({ steps })
+  atTestEnd(() => server.close())
+  const env = {
+    DSH_HOME: workspace.path('home'),
+    HOME: workspace.root,
+    DEEPSEEK_BASE_URL: server.url,
+    DEEPSEEK_API_KEY: 'test-key',
+    ...options.env,
+  }
+  const start = async (command: string, size = options.size) => {
+    const tmux = await Tmux.start({ command, cwd: workspace.path('w'), env, ...size })
+    atTestEnd(() => tmux.close())
+    return tmux
+  }
+  const program = (args = '') => `${process.execPath} ${dsh} ${args}`
+  const tmux = await start(options.shell ? 'bash --norc --noprofile' : program(options.args))
+  if (!options.shell) await tmux.waitFor('/help')
+  return {
+    tmux,
+    server,
+    workspace,
+    env,
+    again: async (args, size) => {
+      const next = await start(program(args), size)
+      await next.waitFor('/help')
+      return next
+    },
+  }
+}
+
+async function ask(tmux: Tmux, prompt: string): Promise<void> {
+  await tmux.type(prompt)
+  await tmux.keys('Enter')
+}
+
+describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60_000 }, () => {
+  it('takes a first prompt from the command line and shows the answer as it is written', async () => {
+    const { tmux } = await open([{ text: 'Hello **there**, `friend`.', chunkSize: 3, delayMs: 5 }], {
+      args: '"say hello"',
+    })
+    const screen = await tmux.waitFor('Hello there, friend.')
+    expect(screen).toContain('❯ say hello')
+    expect(screen).toContain('deepseek-v4-flash')
+    expect(screen).toContain('workspace-write/ask')
+  })
+
+  it('puts the cursor behind what was typed, wide characters too', async () => {
+    const { tmux } = await open([{ text: 'ok' }])
+    await tmux.type('日本 ok')
+    const screen = await tmux.waitFor('日本 ok')
+    const cursor = await tmux.cursor()
+    expect(screen.split('\n')[cursor.row]).toMatch(/^日本 ok/)
+    expect(cursor.column).toBe(7)
+  })
+
+  it('draws a tool call as a card with a numbered diff, and the command with its tail', async () => {
+    const { tmux, workspace } = await open(
+      [
+        { calls: [{ name: 'read', args: { file_path: 'a.txt' } }] },
+        { calls: [{ name: 'edit', args: { file_path: 'a.txt', old_string: 'two', new_string: 'zwei' } }] },
+        { calls: [{ name: 'bash', args: { command: 'seq 1 40; exit 3', description: 'count' } }] },
+        { text: 'All done.' },
+      ],
+      { files: { 'a.txt': 'one\ntwo\nthree\n' }, size: { columns: 90, rows: 50 } },
+    )
+    await ask(tmux, 'translate')
+    const screen = await tmux.waitFor('All done.')
+    expect(screen).toMatch(/✓ read a\.txt\n {2}lines 1–3 of 3/)
+    expect(screen).toMatch(/2 - two\n\s+2 \+ zwei/)
+    expect(screen).toMatch(/✗ bash seq 1 40; exit 3/)
+    expect(screen).toContain('lines above')
+    expect(screen).toContain('[exit code: 3]')
+    expect(await workspace.read('w/a.txt')).toBe('one\nzwei\nthree\n')
+  })
+
+  it('shows the exact command of an escalation, and Enter alone decides nothing', async () => {
+    const call = {
+      calls: [
+        {
+          name: 'bash',
+          args: {
+            command: 'touch "$HOME/made"',
+            description: 'd',
+            sandbox_permissions: 'danger-full-access',
+            justification: 'it belongs outside',
+          },
+        },
+      ],
+    }
+    const { tmux, workspace, server } = await open([call, call, { text: 'finished' }])
+    await ask(tmux, 'go')
+    let screen = await tmux.waitFor('y allow once')
+    expect(screen).toContain('touch "$HOME/made"')
+    expect(screen).toContain('danger-full-access')
+    expect(screen).toContain('it belongs outside')
+    await tmux.keys('Enter')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(await tmux.screen()).toContain('y allow once')
+    await tmux.type('r')
+    await tmux.type('use the workspace instead')
+    await tmux.keys('Enter')
+    await tmux.waitFor('the user rejected escalating this command')
+    expect(await workspace.exists('made')).toBe(false)
+    await tmux.waitFor('y allow once')
+    await tmux.type('y')
+    screen = await tmux.waitFor('finished')
+    expect(await workspace.exists('made')).toBe(true)
+    const told = server.requests.filter((request) => !request.side)[1]?.body.messages.at(-1).content
+    expect(told).toBe(
+      'Error: the user rejected escalating this command to "danger-full-access"\nuse the workspace instead',
+    )
+  })
+
+  it('cancels a running command with Escape, and the session goes on', async () => {
+    const { tmux } = await open([
+      { calls: [{ name: 'bash', args: { command: 'echo begun; sleep 60', description: 'd' } }] },
+      { text: 'here again' },
+    ])
+    await ask(tmux, 'wait')
+    await tmux.waitFor('esc cancels')
+    await tmux.waitFor(/bash \d/)
+    await tmux.keys('Escape')
+    await tmux.waitFor('interrupted')
+    await ask(tmux, 'and now')
+    await tmux.waitFor('here again')
+  })
+
+  it('queues what is sent while a turn runs, and gives it back when the turn is cancelled', async () => {
+    const { tmux } = await open([
+      { text: 'slowly '.repeat(60), chunkSize: 7, delayMs: 50 },
+      { text: 'the second answer' },
+    ])
+    await ask(tmux, 'first')
+    await tmux.waitFor('slowly slowly')
+    await ask(tmux, 'second thing')
+    await tmux.waitFor('queued: second thing')
+    await tmux.keys('Escape')
+    await tmux.waitFor('interrupted')
+    const screen = await tmux.waitFor(/─\nsecond thing/)
+    expect(screen).not.toContain('queued:')
+    await tmux.keys('Enter')
+    await tmux.waitFor('the second answer')
+  })
+
+  it('goes on after kill -9 where the log ends', async () => {
+    const session = await open([
+      { text: 'first answer' },
+      { calls: [{ name: 'bash', args: { command: 'sleep 60', description: 'd' } }] },
+      { text: 'back again' },
+    ])
+    await ask(session.tmux, 'remember the heron')
+    await session.tmux.waitFor('first answer')
+    await ask(session.tmux, 'work')
+    await session.tmux.waitFor(/bash \d/)
+    const shell = await session.tmux.pid()
+    const program = Number(execFileSync('pgrep', ['-P', String(shell)], { encoding: 'utf8' }).split('\n')[0])
+    process.kill(program, 'SIGKILL')
+    await session.tmux.waitFor('[ended 137]')
+    const next = await session.again('--continue')
+    const screen = await next.waitFor('first answer')
+    expect(screen).toContain('remember the heron')
+    await ask(next, 'go on')
+    await next.waitFor('back again')
+  })
+
+  it('survives resizing while an answer streams', async () => {
+    const { tmux } = await open([{ text: `${'word '.repeat(120)}END`, chunkSize: 5, delayMs: 15 }], {
+      size: { columns: 100, rows: 30 },
+    })
+    await ask(tmux, 'talk')
+    await tmux.waitFor('word word')
+    for (const [columns, rows] of [
+      [60, 20],
+      [40, 12],
+      [120, 40],
+      [80, 24],
+    ] as const) {
+      await tmux.resize(columns, rows)
+      await new Promise((resolve) => setTimeout(resolve, 250))
+    }
+    const screen = await tmux.waitFor('END')
+    for (const line of screen.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  it('keeps ten thousand lines of output, odd scripts and a pasted block of five thousand lines readable', async () => {
+    const { tmux, server } = await open([
+      {
+        calls: [
+          {
+            name: 'bash',
+            args: {
+              command: "seq 1 10000; printf '日本語 😀 שלום e\\u0301\\n'; printf '\\033[2J\\033[H\\007'",
+              description: 'd',
+            },
+          },
+        ],
+      },
+      { text: 'survived 日本語 😀 שלום' },
+      { text: 'read it' },
+    ])
+    await ask(tmux, 'shout')
+    let screen = await tmux.waitFor('survived 日本語')
+    expect(screen).toContain('lines above')
+    expect(screen).toContain('10000')
+    const block = Array.from({ length: 5000 }, (_, i) => `pasted ${i + 1}`).join('\n')
+    await tmux.paste(block)
+    await tmux.waitFor(/paste/)
+    await tmux.keys('Enter')
+    screen = await tmux.waitFor('read it', 30_000)
+    const sent = server.requests
+      .filter((request) => !request.side)
+      .at(-1)
+      ?.body.messages.at(-1).content
+    expect(sent).toBe(block)
+  })
+
+  it('has a picker for sessions, and commands that complete', async () => {
+    const session = await open([{ text: 'about birds' }, { text: 'about fish' }, { text: 'birds again' }])
+    await ask(session.tmux, 'tell me of birds')
+    await session.tmux.waitFor('about birds')
+    await ask(session.tmux, '/new')
+    await ask(session.tmux, 'tell me of fish')
+    await session.tmux.waitFor('about fish')
+    await session.tmux.type('/resu')
+    await session.tmux.waitFor('go to another session')
+    await session.tmux.keys('Escape')
+    await session.tmux.type('me')
+    await session.tmux.keys('Enter')
+    await session.tmux.waitFor('type to search')
+    await session.tmux.type('birds')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await session.tmux.keys('Enter')
+    await session.tmux.waitFor('about birds')
+    await ask(session.tmux, 'once more')
+    await session.tmux.waitFor('birds again')
+    expect(
+      session.server.requests
+        .filter((request) => !request.side)
+        .at(-1)
+        ?.body.messages.some((m: { content: string }) => m.content === 'tell me of birds'),
+    ).toBe(true)
+  })
+
+  it('changes mode, and the status line says what holds', async () => {
+    const { tmux } = await open([{ text: 'ok' }])
+    await ask(tmux, '/permission read-only')
+    await tmux.waitFor('read-only/ask')
+    await ask(tmux, '/effort max')
+    await tmux.waitFor('(max)')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('ok')
+  })
+
+  it('leaves the terminal as it was: Ctrl-C twice, SIGTERM, and the way back is printed', async () => {
+    const { tmux } = await open([{ text: 'ok' }], { shell: true })
+    await tmux.type(`${process.execPath} ${dsh}`)
+    await tmux.keys('Enter')
+    await tmux.waitFor('/help')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('ok')
+    await tmux.keys('C-c')
+    await tmux.waitFor('press Ctrl+C again')
+    await tmux.keys('C-c')
+    const screen = await tmux.waitFor('dsh --resume session-')
+    expect(screen).toMatch(/dsh --resume session-[0-9a-f-]+/)
+    await ask(tmux, 'stty -a | grep -o " -\\?icanon\\| -\\?echo "')
+    await tmux.waitFor(/icanon\n.*echo/)
+    expect(await tmux.screen()).not.toMatch(/-icanon|-echo /)
+  })
+
+  it('is suspended with Ctrl-Z and comes back with fg', async () => {
+    const { tmux } = await open([{ text: 'after the break' }], { shell: true })
+    await tmux.type(`${process.execPath} ${dsh}`)
+    await tmux.keys('Enter')
+    await tmux.waitFor('/help')
+    await tmux.keys('C-z')
+    await tmux.waitFor('Stopped')
+    await ask(tmux, 'echo shell is here')
+    await tmux.waitFor(/^shell is here$/m)
+    await ask(tmux, 'fg')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await ask(tmux, 'hello')
+    await tmux.waitFor('after the break')
+  })
+
+  it('has a line mode for dumb terminals and screen readers', async () => {
+    const { tmux, workspace } = await open(
+      [
+        {
+          calls: [
+            {
+              name: 'bash',
+              args: {
+                command: 'touch "$HOME/x"',
+                description: 'd',
+                sandbox_permissions: 'danger-full-access',
+                justification: 'why not',
+              },
+            },
+          ],
+        },
+        { text: 'plain words' },
+      ],
+      { args: '--plain' },
+    )
+    await ask(tmux, 'go')
+    await tmux.waitFor('type yes to allow it once')
+    await ask(tmux, 'no, stay inside')
+    const screen = await tmux.waitFor('dsh: plain words')
+    expect(screen).toContain('stay inside')
+    expect(await workspace.exists('x')).toBe(false)
+  })
+
+  it('offers ways on when there is no key', async () => {
+    const { tmux, workspace, server } = await open([{ text: 'now it works' }], { env: { DEEPSEEK_API_KEY: '' } })
+    await tmux.waitFor('No API key is set')
+    await tmux.keys('Enter')
+    await tmux.waitFor('it is not shown')
+    await tmux.type('sk-secret-123')
+    expect(await tmux.screen()).not.toContain('sk-secret')
+    await tmux.keys('Enter')
+    await tmux.waitFor('stored')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('now it works')
+    expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer sk-secret-123')
+    expect(readFileSync(workspace.path('home/prompt-history.jsonl'), 'utf8')).not.toContain('sk-secret')
+  })
+})
