@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Context } from '@dsh/cordis'
@@ -7,7 +7,7 @@ import * as sandboxLocal from '@dsh/sandbox-local'
 import * as sandboxPolicy from '@dsh/sandbox-policy'
 import type { ShellService } from '@dsh/shell'
 import * as subprocess from '@dsh/subprocess-local'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { shellContract } from '../../shell/tests/contract.ts'
 import * as bashSandbox from '../src/index.ts'
 
@@ -20,11 +20,21 @@ async function mount(home: string, root: string, config: object = {}) {
   await ctx.plugin(bashSandbox, {} as never)
   return ctx
 }
-const temp = (label: string) => realpathSync(mkdtempSync(join(tmpdir(), label)))
+const made: string[] = []
+const temp = (label: string, parent = tmpdir()) => {
+  const dir = realpathSync(mkdtempSync(join(parent, label)))
+  made.push(dir)
+  return dir
+}
+/** Not below a temporary directory: confined commands may change those, so no launcher is trusted there. */
+const tempHome = () => temp('dsh-home-', '/var/tmp')
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true, force: true })
+})
 const shellOf = (ctx: Context) => ctx.get('shell') as ShellService
 
 async function isUsable(rung: string): Promise<boolean> {
-  const ctx = await mount(temp('dsh-home-'), temp('dsh-ws-'), { rungs: [rung] })
+  const ctx = await mount(tempHome(), temp('dsh-ws-'), { rungs: [rung] })
   const report = await ctx.get('sandbox')?.report()
   await ctx.fiber.dispose()
   return report?.rung === rung
@@ -42,7 +52,7 @@ for (const rung of ['bwrap', 'landlock']) {
     })
 
     it('denies a write outside the workspace, and says so', async () => {
-      const [home, root] = [temp('dsh-home-'), temp('dsh-ws-')]
+      const [home, root] = [tempHome(), temp('dsh-ws-')]
       const ctx = await mount(home, root, { rungs: [rung] })
       const shell = shellOf(ctx)
       const target = join(homedir(), `dsh-outside-${process.pid}`)
@@ -57,7 +67,7 @@ for (const rung of ['bwrap', 'landlock']) {
 describe('bash-sandbox', () => {
   it('advertises its mode, and full access consults no sandbox', async () => {
     const root = temp('dsh-ws-')
-    const ctx = await mount(temp('dsh-home-'), root, { rungs: [] })
+    const ctx = await mount(tempHome(), root, { rungs: [] })
     const shell = shellOf(ctx)
     expect(shell.sandboxMode).toBe('workspace-write')
     const policy = { mode: 'danger-full-access', workspaceRoot: root } as const
@@ -71,7 +81,7 @@ describe('bash-sandbox', () => {
 
   it('refuses without a rung: the command has no effect, in the foreground and in the background', async () => {
     const root = temp('dsh-ws-')
-    const ctx = await mount(temp('dsh-home-'), root, { rungs: [] })
+    const ctx = await mount(tempHome(), root, { rungs: [] })
     const shell = shellOf(ctx)
     const spec = await shell.resolve({ command: 'touch made' })
     await expect(shell.run(spec)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })

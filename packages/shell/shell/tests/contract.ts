@@ -15,7 +15,7 @@ export interface ShellUnderTest {
 /** What every executor promises, whatever stands between it and the command. */
 export function shellContract(executor: string, make: (home: string) => Promise<ShellUnderTest>): void {
   describe(`a command through ${executor}`, () => {
-    const home = realpathSync(mkdtempSync(join(tmpdir(), 'dsh-shell-home-')))
+    const home = realpathSync(mkdtempSync('/var/tmp/dsh-shell-home-'))
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'dsh-shell-')))
     let under: ShellUnderTest
     beforeAll(async () => {
