@@ -133,6 +133,13 @@ export function createAdapter(parts: AdapterParts): LlmAdapter {
     listModels: () => catalogue.list(),
     resolveModel: resolve,
     stream,
+    warm: () => {
+      const url = new URL(parts.baseURL)
+      parts.transport(url).then(
+        (transport) => transport.warm?.(url),
+        () => {},
+      )
+    },
   }
 }
 

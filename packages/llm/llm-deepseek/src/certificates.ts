@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { rootCertificates } from 'node:tls'
 import { DshError, errorText } from '@dsh/core'
 
 /**
  * The built-in certificates and those of the given PEM files; undefined when there are none to add. A file that config
  * names has to be there; one of the environment (`$SSL_CERT_FILE`) is passed over with a warning.
  */
-export function trustedCertificates(
+export async function trustedCertificates(
   configured: string | undefined,
   inherited: string | undefined,
   warn: (text: string) => void,
-): string[] | undefined {
+): Promise<string[] | undefined> {
   const added: string[] = []
   if (configured !== undefined) {
     try {
@@ -26,5 +25,7 @@ export function trustedCertificates(
       warn(`llm-deepseek: SSL_CERT_FILE cannot be read: ${errorText(error)}`)
     }
   }
-  return added.length === 0 ? undefined : [...rootCertificates, ...added]
+  if (added.length === 0) return undefined
+  const { rootCertificates } = await import('node:tls')
+  return [...rootCertificates, ...added]
 }

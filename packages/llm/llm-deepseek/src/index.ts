@@ -26,7 +26,7 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   const baseURL = (config.baseURL ?? inherited ?? OFFICIAL_URL).replace(/\/+$/, '')
 
   const proxies = proxiesFrom(process.env)
-  const ca = trustedCertificates(config.caFile, process.env['SSL_CERT_FILE'], (text) => ctx.logger.warn(text))
+  const ca = await trustedCertificates(config.caFile, process.env['SSL_CERT_FILE'], (text) => ctx.logger.warn(text))
   const open: Transport[] = []
   let transport: Promise<Transport> | undefined
   const connect = async (url: URL): Promise<Transport> => {

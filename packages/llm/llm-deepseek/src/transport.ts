@@ -1,5 +1,5 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { isIP, type Socket } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
@@ -13,43 +13,83 @@ export interface HttpReply {
 
 export interface Transport {
   post(url: URL, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<HttpReply>
+  /** Opens a connection for the first request, best effort. */
+  warm?(url: URL): Promise<void>
   close(): void
 }
+
+interface Client {
+  readonly agent: Agent
+  readonly request: (url: URL, options: RequestOptions) => ClientRequest
+  /** A socket opened ahead of the request that will use it. */
+  spare: { readonly socket: Socket; readonly port: number } | undefined
+}
+
+type Connect = (options: object, done?: (...args: never[]) => void) => Socket
 
 /** How long a body may go on after its last useful byte before the connection is given up. */
 const DRAIN_MS = 1000
 const MAX_REDIRECTS = 3
 
-/** A direct connection over `node:http(s)`, kept alive between requests. */
+/** A direct connection over `node:http(s)`, kept alive between requests. TLS is loaded when an address needs it. */
 export function createDirectTransport(ca: string[] | undefined): Transport {
-  const agents = {
-    'http:': new http.Agent({ keepAlive: true, keepAliveMsecs: 15_000 }),
-    'https:': new https.Agent({ keepAlive: true, keepAliveMsecs: 15_000, ...(ca === undefined ? {} : { ca }) }),
+  const clients = new Map<string, Promise<Client>>()
+  const spares = new WeakSet<Socket>()
+  let closed = false
+
+  const clientFor = (protocol: string): Promise<Client> => {
+    let client = clients.get(protocol)
+    if (client === undefined) {
+      client = openClient(protocol === 'https:')
+      clients.set(protocol, client)
+    }
+    return client
   }
 
-  const once = (
+  const openClient = async (secure: boolean): Promise<Client> => {
+    const { Agent: AgentOf, request } = secure ? await import('node:https') : await import('node:http')
+    const agent = new AgentOf({
+      keepAlive: true,
+      keepAliveMsecs: 15_000,
+      ...(secure && ca !== undefined ? { ca } : {}),
+    })
+    const client: Client = { agent, request, spare: undefined }
+    const connecting = agent as unknown as { createConnection: Connect }
+    const connect = connecting.createConnection.bind(agent)
+    connecting.createConnection = (options, done) => takeSpare(client, options) ?? connect(options, done)
+    return client
+  }
+
+  const takeSpare = (client: Client, options: { port?: unknown }): Socket | undefined => {
+    const { spare } = client
+    if (spare === undefined || spare.port !== Number(options.port)) return undefined
+    client.spare = undefined
+    if (spare.socket.destroyed) return undefined
+    spare.socket.ref()
+    return spare.socket
+  }
+
+  const once = async (
     url: URL,
     headers: Readonly<Record<string, string>>,
     body: Buffer,
     signal: AbortSignal,
-  ): Promise<http.IncomingMessage> =>
-    new Promise((resolve, reject) => {
-      const secure = url.protocol === 'https:'
-      const request = (secure ? https : http).request(url, {
-        method: 'POST',
-        agent: secure ? agents['https:'] : agents['http:'],
-        headers: { ...headers, 'content-length': body.length },
-        signal,
-      })
+  ): Promise<IncomingMessage> => {
+    const { agent, request: open } = await clientFor(url.protocol)
+    return new Promise((resolve, reject) => {
+      const options = { method: 'POST', agent, headers: { ...headers, 'content-length': body.length }, signal }
+      const request = open(url, options)
       request.once('response', resolve)
-      request.once('error', (error) => {
-        // A kept connection that the server closed meanwhile: nothing was answered, so nothing is lost by asking again.
-        if (request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET' && !signal.aborted)
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        const waited = request.reusedSocket || (request.socket !== null && spares.delete(request.socket))
+        // A connection that lay idle until the server closed it: nothing was answered, so nothing is lost by asking again.
+        if (waited && (error.code === 'ECONNRESET' || error.code === 'EPIPE') && !signal.aborted)
           once(url, headers, body, signal).then(resolve, reject)
         else reject(error)
       })
       request.end(body)
     })
+  }
 
   return {
     async post(url, headers, body, signal) {
@@ -58,7 +98,7 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
       let sent = headers
       for (let hops = 0; ; hops++) {
         const response = await once(target, sent, bytes, signal)
-        const location = response.headers.location
+        const { location } = response.headers
         const status = response.statusCode ?? 0
         if ((status !== 307 && status !== 308) || location === undefined || hops === MAX_REDIRECTS)
           return reply(response, status)
@@ -68,14 +108,38 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
         target = next
       }
     },
+    async warm(url) {
+      const client = await clientFor(url.protocol)
+      if (closed || client.spare !== undefined) return
+      const host = url.hostname.replace(/^\[|\]$/g, '')
+      const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+      const connecting = client.agent as unknown as { createConnection: Connect }
+      const socket = connecting.createConnection({
+        host,
+        port,
+        servername: isIP(host) === 0 ? host : '',
+        ...(ca === undefined ? {} : { ca }),
+      })
+      socket.on('error', () => {})
+      socket.unref()
+      spares.add(socket)
+      client.spare = { socket, port }
+    },
     close() {
-      agents['http:'].destroy()
-      agents['https:'].destroy()
+      closed = true
+      for (const opened of clients.values())
+        opened.then(
+          ({ agent, spare }) => {
+            agent.destroy()
+            spare?.socket.destroy()
+          },
+          () => {},
+        )
     },
   }
 }
 
-function reply(response: http.IncomingMessage, status: number): HttpReply {
+function reply(response: IncomingMessage, status: number): HttpReply {
   const body = decoded(response, response.headers['content-encoding'])
   return {
     status,

@@ -152,6 +152,52 @@ test('the machine itself is reached directly, whatever the environment says', as
   expect(await ask(model.url)).toBe('hello')
 })
 
+describe('a connection opened ahead', () => {
+  async function warmed(baseURL: string, config: object = {}): Promise<Context> {
+    const ctx = new Context()
+    undo.push(() => ctx.fiber.dispose())
+    await ctx.plugin(llm)
+    await ctx.plugin(deepseek, deepseek.Config.parse({ baseURL, ...config }))
+    ctx.get('llm')!.warm()
+    return ctx
+  }
+  async function say(ctx: Context): Promise<string> {
+    let text = ''
+    for await (const chunk of ctx.get('llm')!.stream({ provider: 'deepseek-official', model: 'm', messages: [] })) {
+      if (chunk.type === 'text-delta') text += chunk.text
+      if (chunk.type === 'finish' && chunk.reason.kind === 'error') return chunk.reason.failure.message
+    }
+    return text
+  }
+  const connected = async (n: number) => {
+    while (model.connections < n) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  test('is the one that the first request uses', async () => {
+    const ctx = await warmed(model.url)
+    await connected(1)
+    expect(await say(ctx)).toBe('hello')
+    expect(model.connections).toBe(1)
+  })
+
+  test('under TLS trusts what the row trusts', async () => {
+    const ctx = await warmed(`https://127.0.0.1:${await secureModel()}`, { caFile: path.join(tls, 'cert.pem') })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await say(ctx)).toBe('hello')
+  })
+
+  test('that the server closed meanwhile, or never took, costs nothing but itself', async () => {
+    const fickle = net.createServer((socket) => socket.destroy())
+    const at = await listen(fickle)
+    const gone = await warmed(`http://127.0.0.1:${at}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await say(gone)).toMatch(/failed/)
+    const refused = await warmed('http://127.0.0.1:9')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await say(refused)).toMatch(/ECONNREFUSED/)
+  })
+})
+
 describe('which requests a proxy carries', () => {
   const uses = (url: string, env: Record<string, string>) => usesProxy(new URL(url), proxiesFrom(env))
   test.each([
