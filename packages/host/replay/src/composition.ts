@@ -4,7 +4,7 @@ import type { Step } from './steps.ts'
 
 export interface DriverPlan {
   readonly steps: readonly Step[]
-  readonly route: Route
+  readonly route?: Route
   readonly resume?: string
   readonly answers?: FixtureInput['permissionAnswers']
   readonly narrate: boolean
@@ -27,7 +27,7 @@ export function replayPatch(plan: DriverPlan, model: PlayedModel | undefined): s
   const patches: object[] = [
     { id: 'headless-startup', disabled: true },
     { id: 'headless-runner', disabled: true },
-    { id: 'agent-default-model', config: plan.route },
+    ...(plan.route === undefined ? [] : [{ id: 'agent-default-model', config: plan.route }]),
   ]
   if (model !== undefined) {
     patches.push({ id: 'llm-deepseek', disabled: true })

@@ -63,7 +63,7 @@ async function runProcess(fixture: Fixture, scratch: Scratch, options: DriveOpti
   const model = options.live ? undefined : await writeScripts(fixture, scratch, leg.index, options.paceMs)
   const plan = {
     steps: leg.steps,
-    route: routeOf(fixture.transcript),
+    ...(options.live && fixture.transcript.events.length === 0 ? {} : { route: routeOf(fixture.transcript) }),
     narrate: options.onEvent !== undefined,
     ...(leg.resume === undefined ? {} : { resume: leg.resume }),
     ...(fixture.input.permissionAnswers === undefined ? {} : { answers: fixture.input.permissionAnswers }),

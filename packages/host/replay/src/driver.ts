@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from '@dsh/agent'
+import type {} from '@dsh/agent-default-model'
 import type { Context } from '@dsh/cordis'
 import { assertNever, errorText } from '@dsh/core'
 import type {} from '@dsh/host'
@@ -20,7 +21,8 @@ export const name = 'replay-driver'
 export const inject = ['agents', 'sessions', 'sessionPersistence']
 export const Config = z.object({
   steps: z.array(stepSchema),
-  route: z.object({ provider: z.string(), model: z.string(), reasoningEffort: z.string().optional() }),
+  /** Default: what the composition takes for new agents. */
+  route: z.object({ provider: z.string(), model: z.string(), reasoningEffort: z.string().optional() }).optional(),
   /** The session that an earlier process left. */
   resume: z.string().optional(),
   answers: z.array(z.object({ kind: z.string() })).optional(),
@@ -58,7 +60,7 @@ async function drive(ctx: Context, config: Config): Promise<void> {
   const agent = await ctx.agents.create({
     ...(config.resume === undefined ? {} : { resumeSessionId: config.resume }),
     cwd: process.cwd(),
-    ...config.route,
+    ...(config.route ?? ctx.get('agentDefaultModel')?.current()),
   })
   const { session } = agent
   tell({ replay: 'session', sessionId: session.id })

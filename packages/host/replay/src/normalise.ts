@@ -17,8 +17,19 @@ export interface NormaliseRule {
 }
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
-const spillPath = /[^\s"'`<>()[\]]*[/\\]session-[0-9a-f]{12}[/\\][0-9a-f]{12}-([\w.-]+)/g
-const zeroed = new Set(['durationMs', 'createdAt', 'updatedAt', 'clearedAt', 'pid'])
+const spillPath = /[^\s"'`<>()[\]]*[/\\]session-[0-9a-f]{12}[/\\][0-9a-f]{12}-([\w.-]*\w)/g
+/** What a command said beyond what is kept: `captures/<pid>-<hex>/<pid>-<n>-<hex>-stdout.log`. */
+const capturePath = /[^\s"'`<>()[\]]*[/\\]captures[/\\][\w-]+[/\\][\w-]+-(stdout|stderr)\.log/g
+const zeroed = new Set([
+  'durationMs',
+  'createdAt',
+  'updatedAt',
+  'clearedAt',
+  'startedAt',
+  'endedAt',
+  'finishedAt',
+  'pid',
+])
 
 /** The transcript with everything volatile replaced by tokens. Normalising twice changes nothing. */
 export function normalise(transcript: Transcript, volatile: Volatile): Transcript {
@@ -45,6 +56,9 @@ function normaliseEvent(event: RecordedEvent, replace: (text: string) => string)
 function volatileFields(type: string, data: JsonObject): JsonObject {
   if (type === 'request/digest') return { ...data, digest: '{{digest}}', headerDigest: '{{digest}}' }
   if (type === 'llm/retry' && jitters(data['policyKey'])) return { ...data, delayMs: 0 }
+  // A digest over absolute paths.
+  if (isObject(data['source']) && 'baselineIdentity' in data['source'])
+    return { ...data, source: { ...data['source'], baselineIdentity: '{{digest}}' } }
   if (type === 'tool/result') return withoutMachineFacts(data)
   if (type === 'request/header') return { ...data, header: tokenised(data['header'] as JsonObject) }
   return data
@@ -122,6 +136,8 @@ export function textNormaliser(volatile: Volatile): TextNormaliser {
     ...places,
     { pattern: /\{\{cwd\}\}[\\/][^\s"'`<>]*/g, replace: (match: string) => match.replaceAll('\\', '/') },
     { pattern: spillPath, replace: '{{spillLocator:$1}}' },
+    { pattern: capturePath, replace: '{{capture:$1}}' },
+    { pattern: /\(Omitted \d+ bytes\./g, replace: '(Omitted {{bytes}} bytes.' },
     { pattern: /"time": \d+/g, replace: '"time": {{eventTime}}' },
     ...rules,
     ...ids,

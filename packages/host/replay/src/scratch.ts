@@ -1,4 +1,5 @@
-import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 
@@ -13,7 +14,7 @@ export interface Scratch {
 }
 
 export async function makeScratch(options: { readonly at?: string; readonly workspace?: string }): Promise<Scratch> {
-  const root = await realpath(options.at ?? (await mkdtemp(path.join(os.tmpdir(), 'dsh-replay-'))))
+  const root = await realpath(options.at ?? (await mkdtemp(path.join(await shortTemp(), 'dsh-replay-'))))
   const workspace = path.join(root, 'w')
   if (options.workspace === undefined) await mkdir(workspace, { recursive: true })
   else await cp(options.workspace, workspace, { recursive: true, verbatimSymlinks: true })
@@ -27,6 +28,17 @@ export async function makeScratch(options: { readonly at?: string; readonly work
     patch: path.join(root, 'replay.patch.yml'),
     remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
   }
+}
+
+/** Always a path of the same length where there is one: results that are cut at a byte count then end alike. */
+async function shortTemp(): Promise<string> {
+  const writable =
+    process.platform === 'linux' &&
+    (await access('/tmp', constants.W_OK).then(
+      () => true,
+      () => false,
+    ))
+  return writable ? '/tmp' : os.tmpdir()
 }
 
 /** The caller's environment without what would change the session: product variables, keys, locale, colours. */
