@@ -155,13 +155,21 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
   }
 }
 
-/** Creates `path` with all it needs, 0700; gives the directories whose entries changed. */
+/**
+ * Creates `path` with all it needs, 0700; gives the directories whose entries changed. One by one, since a recursive
+ * `mkdir` calls every failure ENOENT.
+ */
 export function makeDirectories(path: string): string[] {
-  const first = fs.mkdirSync(path, { recursive: true, mode: 0o700 })
-  if (first === undefined) return []
-  const changed: string[] = []
-  for (let at = path; at.length >= first.length; at = dirname(at)) changed.push(dirname(at))
-  return changed
+  const missing: string[] = []
+  for (let at = path; !fs.existsSync(at); at = dirname(at)) missing.unshift(at)
+  for (const dir of missing) {
+    try {
+      fs.mkdirSync(dir, 0o700)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+    }
+  }
+  return missing.map((dir) => dirname(dir))
 }
 
 function syncDirectories(paths: readonly string[]): void {
