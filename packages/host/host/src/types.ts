@@ -37,3 +37,23 @@ export interface HostReload {
   /** Reads them again now. */
   reload(): Promise<ReloadOutcome>
 }
+
+/** One line of `dsh doctor`. */
+export interface DoctorFinding {
+  /** What was looked at: `node`, `ripgrep`, `profile headless`. */
+  readonly check: string
+  readonly status: 'ok' | 'note' | 'fail'
+  readonly text: string
+  /** What to do about it. */
+  readonly remedy?: string
+}
+
+/** What a check may know. */
+export interface DoctorEnv {
+  readonly home: string
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** A row module may export one as `doctor`. It starts nothing and changes nothing. */
+export type DoctorCheck = (env: DoctorEnv) => Promise<readonly DoctorFinding[]>

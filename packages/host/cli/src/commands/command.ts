@@ -4,6 +4,7 @@ export type Command = (args: readonly string[]) => Promise<number>
 /** Each command is its own chunk, with `run` as its entry. */
 export const commands: Readonly<Record<string, () => Promise<{ run: Command }>>> = {
   config: () => import('./config.ts'),
+  doctor: () => import('./doctor.ts'),
   replay: () => import('./replay.ts'),
   sessions: () => import('./sessions.ts'),
 }

@@ -1,0 +1,21 @@
+import type { DoctorCheck } from '@dsh/host'
+import { envFiles, home } from './home.ts'
+import { node, proxies, ripgrep, terminal } from './machine.ts'
+import { profiles } from './profiles.ts'
+import { rows } from './rows.ts'
+import { credentials, environment, sandbox } from './services.ts'
+
+/** In the order of the report. */
+export const checks: readonly DoctorCheck[] = [
+  node,
+  home,
+  envFiles,
+  credentials,
+  sandbox,
+  ripgrep,
+  environment,
+  proxies,
+  terminal,
+  profiles,
+  rows,
+]
