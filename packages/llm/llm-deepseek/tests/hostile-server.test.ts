@@ -54,6 +54,7 @@ const endings: Record<BehaviourName, string | RegExp> = {
   goaway: 'stop',
   stall: 'TIMEOUT: DeepSeek stream idle timeout after 300ms',
   stall_before_headers: 'TIMEOUT: DeepSeek stream idle timeout after 300ms',
+  comments_then_answer: 'stop',
   comments_forever: 'TIMEOUT: DeepSeek stream idle timeout after 600ms',
   slow_drip: 'stop',
   empty: 'EMPTY_RESPONSE: model returned a completed response with no content',
@@ -176,8 +177,8 @@ test('a kept connection that the server dropped is replaced without a failure', 
 })
 
 test('keep-alive comments hold the line open while the model thinks', async () => {
-  const slow = await serve({ behaviour: 'slow_success', ms: 250 })
-  expect(outcome(await ask(await mount(slow, { streamIdleTimeoutMs: 1000 })))).toBe('stop')
+  const server = await serve({ behaviour: 'comments_then_answer', ms: 500 })
+  expect(outcome(await ask(await mount(server, { streamIdleTimeoutMs: 250 })))).toBe('stop')
 })
 
 test('a caller’s abort ends the call at once and is no error of the server', async () => {

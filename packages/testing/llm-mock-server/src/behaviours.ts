@@ -83,6 +83,15 @@ export const behaviours = {
   },
   /** Not even a status line. */
   stall_before_headers: (scene) => scene.closed,
+  /** Nothing but keep-alive comments for `ms`, then the answer. */
+  async comments_then_answer(scene) {
+    scene.response.writeHead(200, stream)
+    for (const until = Date.now() + scene.ms; Date.now() < until && !scene.response.destroyed; ) {
+      scene.response.write(': keep-alive\n\n')
+      await new Promise((resolve) => setTimeout(resolve, 60))
+    }
+    scene.response.end(answer(scene))
+  },
   async comments_forever(scene) {
     scene.response.writeHead(200, stream)
     while (!scene.response.destroyed) {
