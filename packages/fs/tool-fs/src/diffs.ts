@@ -5,6 +5,9 @@ export interface FileDiff {
   readonly path: string
   readonly oldText: string | null
   readonly newText: string
+  /** The line that each side of the hunk starts at, from 1. */
+  readonly oldStart?: number
+  readonly newStart?: number
 }
 
 const contextLines = 3
@@ -25,6 +28,8 @@ export function fileDiffs(path: string, before: string | null, after: string): r
       path,
       oldText: old.length === 0 ? null : body(old),
       newText: body(lines.filter((line) => !line.startsWith('-'))),
+      oldStart: hunk.oldStart,
+      newStart: hunk.newStart,
     }
   })
 }

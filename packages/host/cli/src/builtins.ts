@@ -35,6 +35,7 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   '@dsh/fs-sandbox': { load: () => import('@dsh/fs-sandbox'), provides: ['fs'] },
   '@dsh/fs-observation-policy': { load: () => import('@dsh/fs-observation-policy') },
   '@dsh/attachment-local': { load: () => import('@dsh/attachment-local'), provides: ['attachments'] },
+  '@dsh/file-reference-local': { load: () => import('@dsh/file-reference-local'), provides: ['fileReferences'] },
   '@dsh/tool-fs': { load: () => import('@dsh/tool-fs') },
   '@dsh/tool-fs-search': { load: () => import('@dsh/tool-fs-search') },
   '@dsh/tool-str-replace-editor': { load: () => import('@dsh/tool-str-replace-editor') },
