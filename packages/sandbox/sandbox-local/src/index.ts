@@ -10,6 +10,7 @@ import { type BwrapRunner, bwrapRung } from './bwrap-rung.ts'
 import { findExecutable, trusted } from './find-runner.ts'
 import { ladder } from './ladder.ts'
 import { type LandlockLauncher, landlockRung } from './landlock-rung.ts'
+import { type PackageCaches, preparePackageCaches } from './package-caches.ts'
 import { type Rung, type RungName, rungNames } from './rung.ts'
 import type { SandboxSettings } from './settings.ts'
 
@@ -22,6 +23,8 @@ export const Config = z.strictObject({
   tmp: z.enum(['host', 'fresh', 'session']).default('host'),
   /** Unix sockets that confined commands may use, or directories of such. */
   sockets: z.array(z.string().min(1)).default([]),
+  /** Package managers of confined commands: caches below dsh's home, or none of our business. */
+  caches: z.enum(['own', 'off']).default('own'),
   /** What this deployment knows not to hold; reported with every result. */
   knownGaps: z.array(z.string().min(1)).default([]),
   probeTimeoutMs: z.number().positive().default(5000),
@@ -49,12 +52,20 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
     bwrap: () => bwrapRung(findBwrap(config.runnerCommand, untrusted), settings),
     landlock: () => landlockRung(placeLauncher(settings.home, untrusted), settings),
   }
+  const rungs = (config.rungs ?? defaultRungs()).map((rung) => make[rung]())
+  const cacheDirectory =
+    settings.home === undefined || config.caches === 'off' ? undefined : join(settings.home, 'package-cache')
+  let prepared: Promise<PackageCaches> | undefined
+  const caches = (directory: string) => {
+    prepared ??= preparePackageCaches(directory, settings.userHome)
+    return prepared
+  }
   ctx.provide(
     'sandbox',
-    ladder(
-      (config.rungs ?? defaultRungs()).map((rung) => make[rung]()),
-      config.knownGaps,
-    ),
+    ladder(rungs, {
+      knownGaps: config.knownGaps,
+      ...(cacheDirectory === undefined ? {} : { caches: () => caches(cacheDirectory) }),
+    }),
   )
 }
 

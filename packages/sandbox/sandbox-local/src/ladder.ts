@@ -1,4 +1,11 @@
-import { type ConfinedCommand, type SandboxReport, type SandboxService, sandboxUnavailable } from '@dsh/sandbox'
+import {
+  type ConfinedCommand,
+  type ConfineRequest,
+  type SandboxReport,
+  type SandboxService,
+  sandboxUnavailable,
+} from '@dsh/sandbox'
+import type { PackageCaches } from './package-caches.ts'
 import type { Verdict } from './probe.ts'
 import type { Rung } from './rung.ts'
 
@@ -7,11 +14,19 @@ interface Tried {
   readonly verdict: Verdict
 }
 
+export interface LadderOptions {
+  /** Reported with every result and never full. */
+  readonly knownGaps?: readonly string[]
+  /** Caches for commands that may write. */
+  readonly caches?: () => Promise<PackageCaches>
+}
+
 /**
  * The first rung that holds confines every command. One that works but let an escape through is used only where no other
  * is better, and says so. Without a usable rung every request is refused.
  */
-export function ladder(rungs: readonly Rung[], knownGaps: readonly string[]): SandboxService {
+export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): SandboxService {
+  const { knownGaps = [] } = options
   async function climb(): Promise<{ readonly chosen: Rung | undefined; readonly tried: readonly Tried[] }> {
     const tried: Tried[] = []
     for (const rung of rungs) {
@@ -28,10 +43,12 @@ export function ladder(rungs: readonly Rung[], knownGaps: readonly string[]): Sa
       if (mode === 'danger-full-access') throw new TypeError('danger-full-access is not confined')
       const { chosen } = await climb()
       if (chosen === undefined) throw sandboxUnavailable(mode)
-      const confined = await chosen.confine(request)
+      const caches = mode === 'workspace-write' ? await options.caches?.() : undefined
+      const confined = await chosen.confine(caches === undefined ? request : withCaches(request, caches))
       const notCovered = [...confined.notCovered, ...knownGaps]
       return {
         ...confined,
+        ...(caches === undefined ? {} : { env: { ...caches.env, ...confined.env } }),
         notCovered,
         enforcement: notCovered.length === 0 ? confined.enforcement : 'partial',
         runnerFailed: () => chosen.forget(),
@@ -54,4 +71,9 @@ export function ladder(rungs: readonly Rung[], knownGaps: readonly string[]): Sa
       }
     },
   }
+}
+
+function withCaches(request: ConfineRequest, { directory }: PackageCaches): ConfineRequest {
+  const { policy } = request
+  return { ...request, policy: { ...policy, writableRoots: [...(policy.writableRoots ?? []), directory] } }
 }
