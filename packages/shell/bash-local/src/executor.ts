@@ -57,6 +57,7 @@ export function createExecutor(options: ExecutorOptions): ShellService {
         maxSpillBytes: config.maxSpillBytes,
         graceMs: config.graceMs,
         ...(options.captureDir === undefined ? {} : { captureDir: options.captureDir }),
+        ...(launch.endDetached === undefined ? {} : { endDetached: launch.endDetached }),
         ...(launch.statusFd === undefined ? {} : { statusFd: launch.statusFd }),
         ...(launch.innerPid === undefined ? {} : { innerPid: launch.innerPid }),
         onData: (stream, chunk) => {

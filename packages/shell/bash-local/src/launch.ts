@@ -15,6 +15,8 @@ export interface Launch {
   readonly argv: readonly string[]
   /** Set where the command's environment has no value of its own. */
   readonly env?: { readonly [name: string]: string }
+  /** Nothing else ends what the command leaves running in a session of its own. */
+  readonly endDetached?: boolean
   readonly statusFd?: number
   readonly innerPid?: (status: string) => number | undefined
   /** `stopped`: the executor itself ended the process. */
@@ -28,6 +30,7 @@ export type Launcher = (argv: readonly string[], spec: ShellSpec) => Promise<Lau
 
 export const launchPlain: Launcher = async (argv) => ({
   argv,
+  endDetached: true,
   judge: ({ exitCode, signal }) => ({ exitCode, signal }),
   spawnFailed: (error) => (error instanceof Error ? error : new Error(String(error))),
 })

@@ -1,5 +1,9 @@
-import { groupMembers, signalTo } from './process-table.ts'
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { groupMembers, processesWith, signalTo } from './process-table.ts'
 import { type Identity, isAlive } from './terminate.ts'
+
+const detachedGraceMs = 500
 
 /**
  * Every process group started here that may still have members: the running ones, and those whose leader has exited
@@ -8,6 +12,15 @@ import { type Identity, isAlive } from './terminate.ts'
 export class OwnedGroups {
   private readonly running = new Map<number, () => Promise<void>>()
   private readonly leftovers = new Map<number, readonly Identity[]>()
+  private readonly mark = `DSH_RUN=${randomBytes(8).toString('hex')}`
+  private marked = false
+
+  /** The variable by which processes are found that left their group. */
+  markOf(): { readonly [name: string]: string } {
+    this.marked = true
+    const [name = '', value = ''] = this.mark.split('=')
+    return { [name]: value }
+  }
 
   add(group: number, terminate: () => Promise<void>): void {
     this.running.set(group, terminate)
@@ -25,6 +38,9 @@ export class OwnedGroups {
   /** TERM, grace and KILL for all of them; resolves when they are gone. */
   async terminateAll(): Promise<void> {
     await Promise.allSettled([...this.running.values()].map((terminate) => terminate()))
+    const detached = this.detached()
+    for (const pid of detached) signalTo(pid, 'SIGTERM')
+    if (detached.length > 0) await sleep(detachedGraceMs)
     this.killAll()
   }
 
@@ -34,6 +50,11 @@ export class OwnedGroups {
     for (const [group, known] of this.leftovers) {
       if (known.some(isAlive)) signalTo(-group, 'SIGKILL')
     }
+    for (const pid of this.detached()) signalTo(pid, 'SIGKILL')
     this.leftovers.clear()
+  }
+
+  private detached(): readonly number[] {
+    return this.marked ? processesWith(this.mark) : []
   }
 }

@@ -64,6 +64,21 @@ export function groupAlive(group: number): boolean {
   return groupExists(group) && (process.platform !== 'linux' || groupMembers(group).length > 0)
 }
 
+/** Processes that were started with this entry (`NAME=value`) in their environment. */
+export function processesWith(entry: string): number[] {
+  return listProcesses()
+    .filter(({ pid, zombie }) => pid !== process.pid && !zombie && environmentOf(pid).split('\0').includes(entry))
+    .map(({ pid }) => pid)
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
 /** Sends a signal to a process, or to a group when `pid` is negative; false when there is nothing to receive it. */
 export function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {

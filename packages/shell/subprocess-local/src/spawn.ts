@@ -21,7 +21,8 @@ interface Exit {
 export async function spawnProcess(spec: SpawnSpec, owned: OwnedGroups, pipes: PipePool): Promise<RunningProcess> {
   const startedAt = performance.now()
   const [out, err] = (await pipes.take(2)) ?? []
-  const { child, settleEnds } = launch(spec, out, err)
+  const env = { ...spec.env, ...(spec.endDetached === true ? owned.markOf() : {}) }
+  const { child, settleEnds } = launch({ ...spec, env }, out, err)
   let exit: Exit | undefined
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
@@ -102,7 +103,7 @@ function launch(spec: SpawnSpec, out: Pipe | undefined, err: Pipe | undefined) {
   try {
     const child = spawn(spec.argv[0] as string, spec.argv.slice(1), {
       cwd: spec.cwd,
-      env: { ...spec.env },
+      env: spec.env,
       detached: true,
       stdio: descriptors(spec, out?.write ?? 'pipe', err?.write ?? 'pipe'),
     })

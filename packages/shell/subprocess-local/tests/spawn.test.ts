@@ -109,6 +109,16 @@ describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind)
     expect(running('sleep 61.25')).toBe(false)
   })
 
+  it('ends what left its group when the owner ends, where it was told to', async () => {
+    await (await run('setsid -f sleep 63.25; setsid -f sleep 63.75', { endDetached: true })).done
+    const stays = Number((await (await run('setsid sleep 64.25 > /dev/null 2>&1 & echo $!')).done).stdout.text)
+    await sleep(100)
+    expect(running('sleep 63.25')).toBe(true)
+    await owned.terminateAll()
+    expect([running('sleep 63.25'), running('sleep 63.75'), running('sleep 64.25')]).toEqual([false, false, true])
+    process.kill(stays, 'SIGKILL')
+  })
+
   it('is not held for ever by a descendant that keeps talking', async () => {
     const started = performance.now()
     const settled = await (await run('(while :; do echo x; sleep .05; done) & sleep .2; echo fg')).done

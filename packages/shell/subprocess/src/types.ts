@@ -17,8 +17,13 @@ export interface SpawnSpec {
   readonly keep?: 'tail' | 'head'
   /** An extra pipe at this descriptor whose text is collected (sandbox status). */
   readonly statusFd?: number
-  /** Called with every chunk as it arrives, for surfaces. */
+  /** Called with every chunk as it arrives, for surfaces. The bytes are the receiver's to keep. */
   readonly onData?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void
+  /**
+   * What the process leaves running in sessions of its own ends with this program too (Linux). It is found by a
+   * variable in its environment, `DSH_RUN`; what sits in a PID namespace of a sandbox needs none of this.
+   */
+  readonly endDetached?: boolean
   /** Where TERM goes first, when known (the command inside a sandbox runner). */
   readonly innerPid?: (status: string) => number | undefined
 }
