@@ -68,7 +68,7 @@ export function closePipe(pipe: Pipe): void {
 }
 
 async function makePipes(mkfifo: string): Promise<Pipe[]> {
-  const dir = mkdtempSync(join(tmpdir(), 'dsh-pipes-'))
+  const dir = mkdtempSync(join(tmpdir(), `dsh-pipes-${process.pid}-`))
   try {
     const names = Array.from({ length: batch }, (_, n) => join(dir, String(n)))
     await promisify(execFile)(mkfifo, ['-m', '600', ...names])

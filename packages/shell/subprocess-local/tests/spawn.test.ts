@@ -154,7 +154,7 @@ describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind)
     expect(descriptors()).toBeLessThan(before + 40)
     const children = listProcesses().filter((entry) => entry.parent === process.pid)
     expect(children.filter((entry) => entry.zombie)).toEqual([])
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('dsh-pipes-'))).toEqual([])
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`dsh-pipes-${process.pid}-`))).toEqual([])
   })
 
   it('reports output as it arrives, once', async () => {
