@@ -17,9 +17,7 @@ export function createBodyBuilder(config: Config) {
   const fragments = new WeakMap<Message, string>()
   const toolTexts = new WeakMap<readonly ToolSchema[], string>()
 
-  const fragment = async (message: Message, options: WireOptions): Promise<string> => {
-    const known = fragments.get(message)
-    if (known !== undefined) return known
+  const fragmentOf = async (message: Message, options: WireOptions): Promise<string> => {
     const text = (await wireMessages(message, options)).map((wire) => JSON.stringify(wire)).join(',')
     if (!hasImage(message.content)) fragments.set(message, text)
     return text
@@ -44,7 +42,8 @@ export function createBodyBuilder(config: Config) {
     if (options.system !== undefined && options.system !== '')
       parts.push(JSON.stringify({ role: 'system', content: options.system }))
     for (const message of options.messages) {
-      const text = await fragment(message, wire)
+      // Awaiting a known text would cost a tick per message of the whole history.
+      const text = fragments.get(message) ?? (await fragmentOf(message, wire))
       if (text !== '') parts.push(text)
     }
     const prompt = parts.join(',')

@@ -1,4 +1,4 @@
-import { messageOf, type Session } from '@dsh/session'
+import type { Session } from '@dsh/session'
 import { estimateHeader, estimateMessage } from './estimate.ts'
 import { priceOf } from './price.ts'
 import type { ModelPrice, TokenMeter } from './types.ts'
@@ -16,24 +16,18 @@ export function createMeter(prices: readonly ModelPrice[]): TokenMeter {
     },
     price: (provider, model) => priceOf(prices, provider, model),
     contextTokens: (session) => {
-      const { anchor } = session.fold(fold)
-      const all = estimateHeader(session.requestHeader ?? {}) + historyTokens(session, 0)
-      return anchor === undefined ? all : Math.max(all, anchor.tokens + historyTokens(session, anchor.seq + 1))
+      const state = session.fold(fold)
+      state.history ??= countHistory(session)
+      const all = estimateHeader(session.requestHeader ?? {}) + state.history
+      return state.anchor === undefined ? all : Math.max(all, state.anchor.tokens + state.anchor.since)
     },
     estimateMessage,
     estimateHeader,
   }
 }
 
-function historyTokens(session: Session, fromSeq: number): number {
-  const { surface, events } = session
+function countHistory(session: Session): number {
   let tokens = 0
-  for (let i = surface.length - 1; i >= 0; i--) {
-    const seq = surface[i] as number
-    if (seq < fromSeq) break
-    const event = events[seq]
-    const message = event === undefined ? undefined : messageOf(event)
-    if (message !== undefined) tokens += estimateMessage(message)
-  }
+  for (const message of session.deriveMessages()) tokens += estimateMessage(message)
   return tokens
 }

@@ -1,5 +1,6 @@
 import type { TokenUsage } from '@dsh/llm'
-import type { Fold, SessionEvent } from '@dsh/session'
+import { type Fold, messageOf, type SessionEvent } from '@dsh/session'
+import { estimateMessage } from './estimate.ts'
 import { costOf, priceOf } from './price.ts'
 import type { CallUsage, ModelPrice, SessionUsage } from './types.ts'
 
@@ -7,8 +8,8 @@ import type { CallUsage, ModelPrice, SessionUsage } from './types.ts'
 export interface Anchor {
   /** Tokens of the request and its answer. */
   readonly tokens: number
-  /** Seq of the answer. */
-  readonly seq: number
+  /** Estimate of what came since. */
+  since: number
 }
 
 export interface UsageState {
@@ -17,6 +18,8 @@ export interface UsageState {
   totals: SessionUsage
   readonly calls: CallUsage[]
   anchor: Anchor | undefined
+  /** Estimate of all that the model sees; undefined after a replacement, until it is counted again. */
+  history: number | undefined
 }
 
 const nothing: SessionUsage = {
@@ -39,9 +42,10 @@ export function usageFold(prices: readonly ModelPrice[]): Fold<UsageState> {
       totals: nothing,
       calls: [],
       anchor: undefined,
+      history: 0,
     }),
     apply: (state, event) => {
-      moveAnchor(state, event)
+      followHistory(state, event)
       const call = callIn(state, event)
       if (call === undefined || event.seq < state.inherited) return state
       const price = priceOf(prices, call.provider, call.model)
@@ -54,13 +58,21 @@ export function usageFold(prices: readonly ModelPrice[]): Fold<UsageState> {
 }
 
 /** An answer under the present header is the anchor until history or header change behind its back. */
-function moveAnchor(state: UsageState, event: SessionEvent): void {
+function followHistory(state: UsageState, event: SessionEvent): void {
   if (event.type === 'request/header') {
     state.route = event.data.header.config
     state.anchor = undefined
-  } else if (typeof event.surfaceOp === 'object') state.anchor = undefined
-  else if (event.type === 'assistant/message' && event.data.usage !== undefined)
-    state.anchor = { tokens: allTokens(event.data.usage), seq: event.seq }
+  } else if (event.surfaceOp === 'append') {
+    const message = messageOf(event)
+    const tokens = message === undefined ? 0 : estimateMessage(message)
+    if (state.history !== undefined) state.history += tokens
+    if (state.anchor !== undefined) state.anchor.since += tokens
+    if (event.type === 'assistant/message' && event.data.usage !== undefined)
+      state.anchor = { tokens: allTokens(event.data.usage), since: 0 }
+  } else if (event.surfaceOp !== undefined) {
+    state.history = undefined
+    state.anchor = undefined
+  }
 }
 
 function callIn(state: UsageState, event: SessionEvent): CallUsage | undefined {

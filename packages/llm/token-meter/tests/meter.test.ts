@@ -144,3 +144,18 @@ test('a real count anchors the estimate until history or header change', () => {
   header()
   expect(meter().contextTokens(session)).toBeLessThan(200)
 })
+
+test('after a replacement the estimate is that of what is left', () => {
+  header()
+  say('y'.repeat(4000))
+  const [, prompt] = session.events
+  expect(meter().contextTokens(session)).toBe(1008)
+  session.append(
+    'user/message',
+    { content: [{ type: 'text', text: 'short' }], source: { kind: 'user' }, role: 'user', id: 'r' },
+    { sourceEventSeqs: [prompt!.seq], surfaceOp: { op: 'replace', start: prompt!.seq, end: prompt!.seq } },
+  )
+  expect(meter().contextTokens(session)).toBe(2 + 8)
+  say('four')
+  expect(meter().contextTokens(session)).toBe(10 + 9)
+})
