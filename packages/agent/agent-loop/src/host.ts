@@ -17,7 +17,7 @@ export interface LoopHost {
   readonly limits: AgentLimits
   readonly maxParallelToolCalls: number
   readonly choice: ModelChoice
-  /** Money spent by this session so far; undefined when nobody counts. */
+  /** Money spent by this agent so far; undefined when nobody counts. */
   readonly spentUsd: () => number | undefined
 }
 

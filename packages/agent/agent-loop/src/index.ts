@@ -60,7 +60,7 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
       systemPrompt,
       maxParallelToolCalls: () => config.maxParallelToolCalls,
       defaultLimits: config.limits,
-      spentUsd: (spending) => ctx.get('tokenMeter')?.spentUsd(spending),
+      spentUsd: (spending) => ctx.get('tokenMeter')?.totals(spending).costUsd,
       async release(closing) {
         live.delete(agent)
         await store?.flush(closing).catch((error: unknown) => ctx.logger.error(error))

@@ -29,6 +29,8 @@ export class LoopAgent implements Agent {
   private readonly inbox: Inbox
   private readonly lifetime = new AbortController()
   private readonly choice: LoopHost['choice']
+  /** What the session had cost before this agent; its budget is its own. */
+  private readonly costBefore: number
   private scope: Scope | undefined
   private current: AgentOptions
   private activity: Activity | undefined
@@ -41,6 +43,7 @@ export class LoopAgent implements Agent {
     this.session = session
     this.services = services
     this.current = options
+    this.costBefore = services.spentUsd(session) ?? 0
     const { provider, model, maxTokens, reasoningEffort } = options
     this.choice = {
       pending: present({ provider, model, maxTokens, reasoningEffort }),
@@ -202,7 +205,10 @@ export class LoopAgent implements Agent {
       limits: { ...defaultLimits, ...this.current.limits },
       maxParallelToolCalls: maxParallelToolCalls(),
       choice: this.choice,
-      spentUsd: () => spentUsd(this.session),
+      spentUsd: () => {
+        const spent = spentUsd(this.session)
+        return spent === undefined ? undefined : spent - this.costBefore
+      },
     }
   }
 }

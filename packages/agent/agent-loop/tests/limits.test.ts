@@ -39,7 +39,12 @@ test('a budget stops the turn before the request that would exceed it further', 
   const meter = {
     name: 'meter',
     apply: async (ctx: Context) => {
-      ctx.provide('tokenMeter', { spentUsd: () => (spent += 0.4) } as never)
+      ctx.provide('tokenMeter', {
+        totals: () => {
+          spent += 0.4
+          return { costUsd: spent }
+        },
+      } as never)
     },
   }
   const run = await harness({
@@ -49,6 +54,7 @@ test('a budget stops the turn before the request that would exceed it further', 
     agent: { limits: { maxBudgetUsd: 1 } },
   })
   await run.turn('go')
+  // What the session had cost before (0.4) does not count.
   expect(run.requests).toHaveLength(2)
   expect(run.last('turn/limit')?.data).toMatchObject({ limit: 'max-budget', max: 1 })
 })

@@ -71,11 +71,8 @@ function hostOf(ctx: Context, maxJobWaitMs: number): RunHost {
         throw new UsageError(`error: --permission-mode: this composition has no permission preset "${mode}"`)
       presets.set(session, mode)
     },
-    checkBudget({ provider, model }) {
-      if (ctx.get('tokenMeter')?.price(provider, model) === undefined)
-        throw new UsageError(`error: --max-budget-usd: there are no prices for model "${model}" of "${provider}"`)
-    },
-    costUsd: (session) => ctx.get('tokenMeter')?.spentUsd(session),
+    costUsd: (session) => ctx.get('tokenMeter')?.totals(session).costUsd ?? 0,
+    hasPrices: ({ provider, model }) => ctx.get('tokenMeter')?.price(provider, model) !== undefined,
     async settleLeftovers(agent, signal) {
       const jobs = ctx.get('jobs')
       if (jobs === undefined) return

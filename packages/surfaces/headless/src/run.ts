@@ -22,17 +22,21 @@ export interface RunHost {
   readonly streams: Streams
   readonly listen: (listener: (session: Session) => void) => void
   readonly setPermissionMode: (session: Session, mode: string) => void
-  /** Refuses a budget that nobody can count. */
-  readonly checkBudget: (model: { readonly provider: string; readonly model: string }) => void
-  readonly costUsd: (session: Session) => number | undefined
+  /** What the session has cost so far, as far as prices are known. */
+  readonly costUsd: (session: Session) => number
+  readonly hasPrices: (model: ModelRoute) => boolean
   /** Waits for what the agent left running, within a bound; tells what was dropped. */
   readonly settleLeftovers: (agent: Agent, signal: AbortSignal) => Promise<void>
   readonly writeFile: (path: string, text: string) => Promise<void>
 }
 
+type ModelRoute = { readonly provider: string; readonly model: string }
+
 interface Progress {
   session?: Session
   summary?: RunSummary
+  /** Of this run; undefined when its model has no prices. */
+  costUsd?: () => number | undefined
 }
 
 /** One task from start to end; gives the exit code. `signal` is the program being told to stop. */
@@ -55,7 +59,7 @@ export async function run(options: HeadlessOptions, host: RunHost, signal: Abort
     sessionId: session?.id,
     durationMs: performance.now() - startedAt,
     summary,
-    costUsd: session === undefined ? undefined : host.costUsd(session),
+    costUsd: progress.costUsd?.(),
   }
   output.finished(written, resultDocument(written, facts), signal.aborted)
   await host.streams.flushed()
@@ -74,7 +78,12 @@ async function work(
   const { session } = agent
   progress.session = session
   const model = modelOf(agent)
-  if (options.maxBudgetUsd !== undefined) host.checkBudget(model)
+  const costBefore = host.costUsd(session)
+  progress.costUsd = () => (host.hasPrices(model) ? host.costUsd(session) - costBefore : undefined)
+  if (options.maxBudgetUsd !== undefined && !host.hasPrices(model))
+    throw new UsageError(
+      `error: --max-budget-usd: there are no prices for model "${model.model}" of "${model.provider}"`,
+    )
   if (options.permissionMode !== undefined) host.setPermissionMode(session, options.permissionMode)
 
   const summary = summarize()
@@ -130,7 +139,7 @@ async function openAgent(options: HeadlessOptions, host: RunHost): Promise<Agent
   return agent
 }
 
-function modelOf(agent: Agent): { readonly provider: string; readonly model: string } {
+function modelOf(agent: Agent): ModelRoute {
   const { provider = '', model = '' } = agent.options
   return { provider, model }
 }

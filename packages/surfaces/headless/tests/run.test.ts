@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { Readable } from 'node:stream'
 import * as agentRow from '@dsh/agent'
 import * as loopRow from '@dsh/agent-loop'
@@ -7,7 +9,9 @@ import * as sessionRow from '@dsh/session'
 import * as storeRow from '@dsh/session-persistence-jsonl'
 import * as promptRow from '@dsh/system-prompt'
 import { bootRows, call, type Reply, type RowSpec, say, scriptedModel, tempWorkspace } from '@dsh/testkit'
+import type { JsonSchema } from '@dsh/tools'
 import * as toolsRow from '@dsh/tools'
+import { violations } from '@dsh/tools'
 import { expect, test } from 'vitest'
 import { parseCommandLine } from '../src/command-line.ts'
 import type { ResultDocument } from '../src/result-document.ts'
@@ -75,8 +79,8 @@ async function program({ replies, rows = [], stdin = '', host: more = {} }: Setu
       streams,
       listen: (listener) => void ctx.on('session/event', listener),
       setPermissionMode: () => {},
-      checkBudget: () => {},
-      costUsd: () => 0.5,
+      costUsd: (session) => session.events.filter(({ type }) => type === 'step/end').length / 4,
+      hasPrices: () => true,
       settleLeftovers: async () => {},
       writeFile: async () => {},
       ...more,
@@ -300,5 +304,42 @@ test('the last answer is written to a file too; a file that cannot be written fa
     code: 1,
     out: 'the answer\n',
     err: 'dsh: ENOSPC: --output-last-message: no space\n',
+  })
+})
+
+test('what a document and a stream line look like is what docs/headless.md says', async () => {
+  const schemas = await documentedSchemas()
+  const samples = [
+    { replies: [call('echo', {}), say('ok')], flags: [] },
+    { replies: [{ failure: { code: 'SERVER', message: 'down' } }], flags: [] },
+    { replies: [call('echo', {}), say('no')], flags: ['--max-turns', '1'] },
+  ]
+  for (const { replies, flags } of samples) {
+    const { start } = await program({ replies })
+    const lines = (await start(['--output-format', 'stream-json', ...flags, 'go'])).lines()
+    expect(violations(schemas.get('result')!, lines.at(-1), 'result')).toEqual([])
+    for (const line of lines.slice(0, -1)) expect(violations(schemas.get('line')!, line, 'line')).toEqual([])
+  }
+  expect(violations(schemas.get('result')!, { type: 'result' }, 'result')).not.toEqual([])
+})
+
+async function documentedSchemas(): Promise<Map<string, JsonSchema>> {
+  const text = await readFile(path.resolve(import.meta.dirname, '../../../../docs/headless.md'), 'utf8')
+  const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json!) as JsonSchema)
+  return new Map(blocks.map((schema) => [schema.title!, schema]))
+}
+
+test('the money of a resumed run is its own, and a budget for a model without prices is a usage error', async () => {
+  const priced = await program({ replies: [say('a'), say('b')] })
+  await priced.start(['--session-id', 's', 'go'])
+  expect((await priced.start(['-r', 's', '--output-format', 'json', 'go'])).document().total_cost_usd).toBe(0.25)
+  const unpriced = await program({ replies: [say('a')], host: { hasPrices: () => false } })
+  expect(await unpriced.start(['--max-budget-usd', '1', 'go'])).toMatchObject({
+    code: 2,
+    err: 'error: --max-budget-usd: there are no prices for model "m1" of "scripted"\n',
+  })
+  expect((await unpriced.start(['--output-format', 'json', 'go'])).document()).toMatchObject({
+    cost_known: false,
+    total_cost_usd: 0,
   })
 })
