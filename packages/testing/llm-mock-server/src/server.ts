@@ -21,6 +21,8 @@ export interface MockRequest {
   readonly headers: http.IncomingHttpHeaders
   /** Parsed; undefined when it was no JSON. */
   readonly body: any
+  /** The body as it came. */
+  readonly raw: string
   readonly at: number
   /** A call without tools (a title): answered aside, not from the script. */
   readonly side: boolean
@@ -58,13 +60,14 @@ export async function startMockServer(options: MockServerOptions): Promise<MockS
 
   const server = http.createServer(async (request, response) => {
     response.on('error', () => {})
-    const body = await readJson(request)
+    const raw = await readText(request)
+    const body = parse(raw)
     if (!/\/chat\/completions$/.test(request.url ?? '')) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"no such path"}}')
       return
     }
     const side = options.sideCalls !== 'script' && !(Array.isArray(body?.tools) && body.tools.length > 0)
-    requests.push({ path: request.url ?? '', headers: request.headers, body, at: Date.now(), side })
+    requests.push({ path: request.url ?? '', headers: request.headers, body, raw, at: Date.now(), side })
     if (side) return write(response, wireAnswer({ text: 'Mock title' }, 0))
     const step = options.steps[Math.min(turn, options.steps.length - 1)] ?? { text: 'done' }
     turn++
@@ -132,11 +135,19 @@ function pause(ms: number, closed: Promise<void>): Promise<unknown> {
   return Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), closed])
 }
 
-async function readJson(request: http.IncomingMessage): Promise<any> {
+async function readText(request: http.IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   try {
     for await (const part of request) parts.push(part as Buffer)
-    return JSON.parse(Buffer.concat(parts).toString('utf8'))
+  } catch {
+    // The client went away in the middle; what came is all there is.
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parse(text: string): any {
+  try {
+    return JSON.parse(text)
   } catch {
     return undefined
   }
