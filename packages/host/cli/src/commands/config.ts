@@ -1,11 +1,10 @@
-import { parseArgs } from 'node:util'
 import { explain, unknownRowText } from '@dsh/compose'
-import { errorText } from '@dsh/core'
 import { UsageError } from '../argv.ts'
 import { defaultProfile } from '../dump.ts'
 import { resolveHome } from '../home.ts'
 import { composeProfile } from '../layers.ts'
 import { readProfile } from '../profile.ts'
+import { parseWords } from './words.ts'
 
 const usage = `Usage: dsh config explain <row> [--profile <name>] [--patch <path>]...
 
@@ -15,8 +14,9 @@ dsh would run here. The rows themselves: dsh --dump-config.
 
 /** `dsh config explain <row>` */
 export async function run(args: readonly string[]): Promise<number> {
-  const { values, positionals } = parse(args)
-  if (values.help) {
+  const options = { profile: { type: 'string' }, patch: { type: 'string', multiple: true } } as const
+  const { values, positionals } = parseWords(args, options)
+  if (values['help']) {
     process.stdout.write(usage)
     return 0
   }
@@ -26,11 +26,11 @@ export async function run(args: readonly string[]): Promise<number> {
   if (extra.length > 0) throw new UsageError(`error: config explain takes one row, got ${positionals.length - 1}`)
 
   const home = resolveHome()
-  const profile = readProfile(home, values.profile ?? defaultProfile())
+  const profile = readProfile(home, (values['profile'] as string | undefined) ?? defaultProfile())
   const composition = composeProfile(profile, {
     home,
     cwd: process.cwd(),
-    patches: values.patch ?? [],
+    patches: (values['patch'] as string[] | undefined) ?? [],
     scope: 'all',
   })
   const text = explain(composition, id)
@@ -40,20 +40,4 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   process.stdout.write(text)
   return 0
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        profile: { type: 'string' },
-        patch: { type: 'string', multiple: true },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new UsageError(`error: ${errorText(error)}`)
-  }
 }

@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 import { errorText } from '@dsh/core'
 import {
   type DriveOptions,
   type Finding,
   type Fixture,
   makeScratch,
+  modelEnv,
   narrator,
   type Outcome,
   outcomeText,
@@ -19,9 +19,12 @@ import {
   skippedOutcome,
   summaryOf,
   unmetNeeds,
+  useCredentials,
   writeFixture,
 } from '@dsh/replay'
 import { UsageError } from '../argv.ts'
+import { resolveHome } from '../home.ts'
+import { parseWords } from './words.ts'
 
 const usage = `Usage: dsh replay <fixture directory or log>... [options]
 
@@ -47,6 +50,21 @@ Exit: 0 everything as recorded, 1 something differs, 2 usage.
 
 const modes = ['replay', 'record', 'refresh'] as const
 type Mode = (typeof modes)[number]
+
+const flags = {
+  mode: { type: 'string' },
+  update: { type: 'boolean' },
+  workspace: { type: 'string' },
+  patch: { type: 'string', multiple: true },
+  'permission-mode': { type: 'string' },
+  pace: { type: 'string' },
+  jobs: { type: 'string' },
+  json: { type: 'boolean' },
+  junit: { type: 'string' },
+  full: { type: 'boolean' },
+  quiet: { type: 'boolean' },
+  scratch: { type: 'string' },
+} as const
 
 interface Options {
   readonly mode: Mode
@@ -90,60 +108,33 @@ function counts(summary: Summary): string {
 }
 
 function parse(args: readonly string[]): { targets: string[]; options: Options } | undefined {
-  const { values, positionals } = parseWords(args)
-  if (values.help) return undefined
+  const { values, positionals } = parseWords(args, flags)
+  if (values['help'] === true) return undefined
+  const text = (flag: string) => values[flag] as string | undefined
   if (positionals.length === 0)
     throw new UsageError('error: replay needs a fixture directory or a log (dsh replay --help)')
-  const snapshot = process.env['DSH_SNAPSHOT']
-  const mode = values.update
-    ? 'refresh'
-    : (values.mode ?? (snapshot === undefined || snapshot === '' ? 'replay' : snapshot))
+  const mode = values['update'] === true ? 'refresh' : (text('mode') ?? (process.env['DSH_SNAPSHOT'] || 'replay'))
   if (!isMode(mode)) throw new UsageError(`error: --mode is one of ${modes.join(', ')}, got "${mode}"`)
-  if (values.scratch !== undefined && positionals.length > 1)
+  if (text('scratch') !== undefined && positionals.length > 1)
     throw new UsageError('error: --scratch goes with a single fixture')
-  const byDefault = Math.min(5, os.availableParallelism())
-  const limit = process.env['DSH_SNAPSHOT_MAX_CONCURRENCY']
+  const byDefault = process.env['DSH_SNAPSHOT_MAX_CONCURRENCY'] ?? String(Math.min(5, os.availableParallelism()))
+  const pace = text('pace')
   return {
     targets: positionals,
     options: {
       mode,
-      workspace: values.workspace,
-      patches: (values.patch ?? []).map((file) => path.resolve(file)),
-      permissionMode: values['permission-mode'],
-      paceMs: values.pace === undefined ? undefined : wholeNumber('--pace', values.pace, 0),
-      jobs: mode === 'replay' ? wholeNumber('--jobs', values.jobs ?? limit ?? `${byDefault}`, 1) : 1,
-      json: values.json === true,
-      junit: values.junit,
-      maxLines: values.full ? Number.POSITIVE_INFINITY : 80,
-      quiet: values.quiet === true,
-      scratch: values.scratch,
+      workspace: text('workspace'),
+      patches: ((values['patch'] ?? []) as string[]).map((file) => path.resolve(file)),
+      permissionMode: text('permission-mode'),
+      paceMs: pace === undefined ? undefined : wholeNumber('--pace', pace, 0),
+      // A run that writes fixtures writes one at a time.
+      jobs: mode === 'replay' ? wholeNumber('--jobs', text('jobs') ?? byDefault, 1) : 1,
+      json: values['json'] === true,
+      junit: text('junit'),
+      maxLines: values['full'] === true ? Number.POSITIVE_INFINITY : 80,
+      quiet: values['quiet'] === true,
+      scratch: text('scratch'),
     },
-  }
-}
-
-function parseWords(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        mode: { type: 'string' },
-        update: { type: 'boolean' },
-        workspace: { type: 'string' },
-        patch: { type: 'string', multiple: true },
-        'permission-mode': { type: 'string' },
-        pace: { type: 'string' },
-        jobs: { type: 'string' },
-        json: { type: 'boolean' },
-        junit: { type: 'string' },
-        full: { type: 'boolean' },
-        quiet: { type: 'boolean' },
-        scratch: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    throw new UsageError(`error: ${errorText(error)}`)
   }
 }
 
@@ -170,11 +161,14 @@ async function readAll(targets: readonly string[], options: Options): Promise<Fi
 async function one(fixture: Fixture, options: Options, narrated: boolean): Promise<Outcome> {
   const lacks = unmetNeeds(fixture)
   if (lacks.length > 0) return skippedOutcome(fixture, `needs ${lacks.join(', ')}`)
+  if (options.mode === 'record' && fixture.input.scripted === true)
+    return skippedOutcome(fixture, 'scripted: a person wrote what the model says')
   const scratch = await makeScratch({
     ...(fixture.workspace === undefined ? {} : { workspace: fixture.workspace }),
     ...(options.scratch === undefined ? {} : { at: await made(options.scratch) }),
   })
   try {
+    if (options.mode === 'record') await useCredentials(scratch, resolveHome())
     const outcome = await replayFixture(fixture, scratch, driveOptions(options, narrated))
     if (options.mode === 'replay') return outcome
     return { ...outcome, findings: await rewrite(fixture, scratch, outcome) }
@@ -189,22 +183,10 @@ function driveOptions(options: Options, narrated: boolean): DriveOptions {
     command: [process.execPath, process.argv[1] as string],
     patches: options.patches,
     live: options.mode === 'record',
-    ...(options.mode === 'record' ? { env: modelEnv() } : {}),
+    ...(options.mode === 'record' ? { env: modelEnv(process.env) } : {}),
     ...(options.paceMs === undefined ? {} : { paceMs: options.paceMs }),
     ...(options.permissionMode === undefined ? {} : { permissionMode: options.permissionMode }),
     ...(tell === undefined ? {} : { onEvent: (event) => tell.event(event) }),
-  }
-}
-
-/** What a recording run needs to reach a model: the provider's variables, and nothing else of the environment's. */
-function modelEnv(): Record<string, string> {
-  const base = process.env['DSH_SNAPSHOT_BASE_URL']
-  const given = Object.entries(process.env).filter(
-    ([name, value]) => name.startsWith('DEEPSEEK_') && value !== undefined,
-  )
-  return {
-    ...Object.fromEntries(given as [string, string][]),
-    ...(base === undefined ? {} : { DEEPSEEK_BASE_URL: base }),
   }
 }
 

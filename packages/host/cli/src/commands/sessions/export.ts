@@ -20,11 +20,21 @@ export async function exportSession(args: readonly string[]): Promise<number> {
     output: { type: 'string', short: 'o' },
     scrub: { type: 'boolean' },
     'no-scrub': { type: 'boolean' },
+    fixture: { type: 'string' },
+    workspace: { type: 'string' },
   })
   const format = formatOf(values)
   const root = sessionsRoot()
   const id = await pickId(root, oneId('export', positionals))
   const log = await readLog({ root, path: requiredLog(root, id), id })
+  if (values.fixture !== undefined) {
+    const { exportFixture } = await import('./fixture.ts')
+    const scrub = values['no-scrub'] ? undefined : makeScrub(process.env, storedSecrets())
+    const clean = (row: unknown) => (scrub === undefined ? row : scrubJson(row, scrub))
+    const written = await exportFixture({ header: clean(log.header), events: log.events.map(clean) }, values)
+    if (values.json) printJson({ id, scrubbed: scrub !== undefined, ...written })
+    return 0
+  }
   const scrubs = values['no-scrub'] ? false : (values.scrub ?? format !== 'jsonl')
   const scrub = scrubs ? makeScrub(process.env, storedSecrets()) : undefined
 

@@ -6,6 +6,7 @@ export const usage = `Usage: dsh sessions <command> [options]
   last                       the same of this directory's newest session (--anywhere: of all)
   export <id>                one file to keep or to share
       --format md|html|jsonl (default md; also --md, --html, --jsonl)   -o, --output <file>
+      --fixture <dir>        a recording for "dsh replay" instead; --workspace <dir>: the files it started with
       --no-scrub, --scrub    secrets are taken out of md and html, and left in jsonl, unless told otherwise
   fork <id>                  a new session with the same past  --at <seq>  --id <new id>
   rename <id> <title>...     the title that lists show

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { DshError } from '@dsh/core'
+import { CredentialsStore } from '@dsh/credentials-local'
+import { UsageError } from '../argv.ts'
+import { askSecret } from '../ask-secret.ts'
+import { resolveHome } from '../home.ts'
+import { parseWords } from './words.ts'
+
+const usage = `Usage: dsh login [name] [--remove]
+
+Stores an API key in the home, readable by you alone. The key is asked for without echo, or read from stdin when that is
+a pipe: it never stands on a command line. Without a name it is DEEPSEEK_API_KEY.
+
+  --remove   forget the stored key instead
+`
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseWords(args, { remove: { type: 'boolean' } }, 1)
+  if (values['help']) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const reference = positionals[0] ?? 'DEEPSEEK_API_KEY'
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(reference)) {
+    throw new UsageError('error: login takes the name of a key, spelled like a variable; the key itself is asked for')
+  }
+  const store = new CredentialsStore(join(resolveHome(), '.credentials.yaml'))
+  await store.open()
+  if (values['remove']) {
+    await store.put('refs', reference, undefined)
+    process.stderr.write(`${reference} is forgotten\n`)
+    return 0
+  }
+  const secret = (await askSecret(`${reference}: `)).trim()
+  if (secret === '') throw new UsageError('error: no key was given')
+  if (/[\s\0-\x1f]/.test(secret))
+    throw new DshError('LOGIN', 'the key has blanks or line breaks in it; nothing was stored')
+  await store.put('refs', reference, secret)
+  process.stderr.write(`${reference} is stored in ${store.file}\n`)
+  if (process.env[reference]) {
+    process.stderr.write(`note: the environment also sets ${reference}, and wins\n`)
+  }
+  return 0
+}

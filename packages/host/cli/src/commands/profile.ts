@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UsageError } from '../argv.ts'
+import { resolveHome } from '../home.ts'
+import { profileTemplatesDir } from '../paths.ts'
+import { profileDir, profileError, profileNames, readProfile, templateNames } from '../profile.ts'
+import { newProfile } from '../profile-files.ts'
+import { parseWords } from './words.ts'
+
+const usage = `Usage: dsh profile <command>
+
+  list                             the profiles of the home and the templates
+  new <name> [--bundle <pkg>]...   make one; without --bundle from its template, else with the base
+  path <name>                      print its directory
+  rm <name> [--yes]                remove it; --yes when it holds changes of yours
+`
+
+export async function run(args: readonly string[]): Promise<number> {
+  const options = { bundle: { type: 'string', multiple: true }, yes: { type: 'boolean' } } as const
+  const { values, positionals } = parseWords(args, options, 2)
+  if (values['help']) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const [verb, name] = positionals
+  const home = resolveHome()
+  if (verb === 'list' && name === undefined) return list(home)
+  if (verb === undefined || !['list', 'new', 'path', 'rm'].includes(verb)) {
+    throw new UsageError('error: profile knows list, new, path and rm (dsh profile --help)')
+  }
+  if (verb === 'list') throw new UsageError(`error: unexpected word "${name}"`)
+  if (name === undefined) throw new UsageError(`error: profile ${verb} needs a name`)
+  const dir = profileDir(home, name)
+  if (verb === 'new') {
+    if (existsSync(join(dir, 'package.json'))) throw profileError(`profile "${name}" exists already at ${dir}`)
+    await newProfile(home, name, values['bundle'] as string[] | undefined)
+  } else if (verb === 'rm') await remove(dir, name, values['yes'] === true)
+  else readProfile(home, name)
+  process.stdout.write(`${dir}\n`)
+  return 0
+}
+
+function list(home: string): number {
+  const own = profileNames(home)
+  const names = [...new Set([...templateNames(), ...own])].sort()
+  for (const name of names) {
+    const where = own.includes(name) ? profileDir(home, name) : 'template, not in the home yet'
+    process.stdout.write(`${name}\t${bundlesText(home, name)}\t${where}\n`)
+  }
+  return 0
+}
+
+function bundlesText(home: string, name: string): string {
+  try {
+    return readProfile(home, name).bundles.join(' ') || 'no bundles'
+  } catch {
+    return 'broken manifest'
+  }
+}
+
+async function remove(dir: string, name: string, yes: boolean): Promise<void> {
+  if (!existsSync(dir)) throw profileError(`profile "${name}" is not in the home`)
+  if (!yes && hasOwnContent(dir, name)) {
+    throw profileError(
+      `profile "${name}" holds patches or plugins of yours`,
+      `dsh profile rm ${name} --yes removes them`,
+    )
+  }
+  await rm(dir, { recursive: true })
+}
+
+function hasOwnContent(dir: string, name: string): boolean {
+  if (existsSync(join(dir, 'node_modules'))) return true
+  return ['cordis.patch.yml', 'package.json'].some((file) => {
+    const own = join(dir, file)
+    const template = join(profileTemplatesDir, name, file)
+    if (!existsSync(own)) return false
+    return !existsSync(template) || readFileSync(own, 'utf8') !== readFileSync(template, 'utf8')
+  })
+}

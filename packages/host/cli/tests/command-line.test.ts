@@ -1,0 +1,214 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Place, rows } from './dsh.ts'
+
+describe('the launcher', () => {
+  test.each([
+    [[], 'error: --profile <name> is required'],
+    [['a task'], 'error: --profile <name> is required'],
+    [['--profile'], "error: option '--profile <name>' argument missing"],
+    [['--profile', ''], 'error: --profile needs a name'],
+    [['--profile='], 'error: --profile needs a name'],
+    [['--profile', 'headless', '--patch'], "error: option '--patch <path>' argument missing"],
+    [['--profile', 'headless', '--patch='], 'error: --patch needs a path'],
+    [
+      ['--profile', 'headless', '--dump-config', '--dump-default-config'],
+      'error: --dump-config and --dump-default-config are mutually exclusive',
+    ],
+    [['--profile', 'headless', '--dump-config', 'a', 'b'], 'error: config dumps take no app arguments, got "a" "b"'],
+    [
+      ['--profile', 'headless', '--patch', 'x', '--dump-default-config'],
+      'error: --dump-default-config prints the bundle layers and takes no --patch',
+    ],
+    [['--strict', 'doctor'], "error: doctor takes none of the launcher's flags before it"],
+    [['plugin', 'add', 'x'], "error: required option '--profile <name>' not specified"],
+    [['plugin', '--profile', 't'], 'error: plugin needs package manager arguments to forward (e.g. add <package>)'],
+    [['config'], 'error: config knows one command: dsh config explain <row>'],
+    [['config', 'explain'], 'error: config explain needs the id of a row'],
+    [['completion', 'tcsh'], 'error: completion knows bash, zsh and fish'],
+    [['profile', 'make'], 'error: profile knows list, new, path and rm (dsh profile --help)'],
+    [
+      ['login', 'sk-12-34'],
+      'error: login takes the name of a key, spelled like a variable; the key itself is asked for',
+    ],
+    [['doctor', '--nope'], "error: Unknown option '--nope'"],
+  ])('%j is a usage error in one line', async (args, line) => {
+    const place = new Place()
+    const { code, stdout, stderr } = await place.run(args)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr.split('\n')[0]).toContain(line)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(existsSync(place.home)).toBe(false)
+  })
+
+  test('help and version read neither the environment files nor the home', async () => {
+    const place = new Place()
+    place.write('work/.env', 'PATH=/nowhere\n')
+    const version = await place.run(['--version'])
+    expect(version).toMatchObject({ code: 0, stderr: '' })
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/)
+    const help = await place.run(['-h'])
+    expect(help.code).toBe(0)
+    for (const word of ['dsh --profile headless', 'dsh plugin --profile', '--dump-config']) {
+      expect(help.stdout).toContain(word)
+    }
+    expect((await place.run(['--profile', 'x', '-V'])).stdout).toBe(version.stdout)
+    expect(existsSync(place.home)).toBe(false)
+  })
+
+  test.each([
+    ['nope', 'profile "nope" does not exist; create it with \'dsh plugin --profile nope add <package>\''],
+    ['headles', 'profile "headles" does not exist — did you mean "headless"?'],
+    ['a/b', 'invalid profile name "a/b"'],
+    ['..', 'invalid profile name ".."'],
+    ['node_modules', 'invalid profile name "node_modules"'],
+  ])('a profile called %s is refused', async (name, line) => {
+    const { code, stdout, stderr } = await new Place().run(['--profile', name, 'x'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(`dsh: ${line}`)
+  })
+
+  test('the words of the app are passed on as they are, behind one separator', async () => {
+    const place = new Place()
+    const row = place.write(
+      'work/args.mjs',
+      'export async function apply(ctx) { process.stdout.write(JSON.stringify(ctx.cmdlineArgs.get())); ctx.appExit(0) }',
+    )
+    place.profile('p', `- insert: [{id: args, name: ${row}}]`)
+    const args = async (...words: string[]) => JSON.parse((await place.run(['--profile', 'p', ...words])).stdout)
+    expect(await args('--unclaimed', 'x', '--patch')).toEqual(['--unclaimed', 'x', '--patch'])
+    expect(await args('--', '--x')).toEqual(['--x'])
+    expect(await args('--', '--', '--x')).toEqual(['--', '--x'])
+    expect(await args('doctor')).toEqual(['doctor'])
+    expect(await args('--help')).toEqual(['--help'])
+  })
+
+  test('completion scripts know the commands and the profiles', async () => {
+    const place = new Place()
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { code, stdout } = await place.run(['completion', shell])
+      expect(code).toBe(0)
+      for (const word of ['doctor', 'explain', 'profile list']) expect(stdout).toContain(word)
+    }
+  })
+})
+
+describe('dumps', () => {
+  test('a dump of a new home prints the template and writes nothing', async () => {
+    const place = new Place()
+    const { code, stdout, stderr } = await place.run(['--profile', 'headless', '--dump-default-config'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^# == @dsh\/bundle-base\n- id: /)
+    expect(stdout).toContain('# == @dsh/bundle-base, patched by @dsh/bundle-headless\n')
+    expect(stdout).toContain('!!js process.env.DSH_PERMISSION_MODE')
+    expect(existsSync(place.home)).toBe(false)
+  })
+
+  test('a dump names who set what, tells what it skipped, and has a JSON form', async () => {
+    const place = new Place()
+    const profile = place.write(
+      'home/profiles/headless/cordis.patch.yml',
+      '- {id: tools, merge: {}, x-by: profile}\n- {id: absent-row, disabled: true}\n',
+    )
+    place.write('home/profiles/headless/package.json', '{"dsh": {"profile": {"bundles": ["@deepseek-ai/dsh-base"]}}}')
+    const patch = place.write('work/o.yml', '- {id: tools, x-by: overlay}\n')
+    const dump = await place.run(['--profile', 'headless', '--patch', 'o.yml', '--dump-config'])
+    expect(dump.code).toBe(0)
+    expect(dump.stdout).toContain(`# == @dsh/bundle-base, patched by ${profile}, ${patch}\n- id: tools\n`)
+    expect(dump.stdout).toContain('x-by: overlay')
+    expect(dump.stderr).toBe(`dsh: [${profile}] patch: entry "absent-row" not found (line 2)\n`)
+    const json = await place.run(['--profile', 'headless', '--patch', 'o.yml', '--dump-config', '--json'])
+    const tools = JSON.parse(json.stdout).find((row: { id: string }) => row.id === 'tools')
+    expect(tools).toMatchObject({
+      name: '@dsh/tools',
+      'x-origin': '@dsh/bundle-base',
+      'x-patched-by': [profile, patch],
+    })
+    const strict = await place.run(['--profile', 'headless', '--strict', '--dump-config'])
+    expect(strict.code).toBe(1)
+  })
+
+  test('settings and launcher-made patches show as layers of their own', async () => {
+    const place = new Place()
+    const settings = place.write('home/settings.yaml', 'agent-default-model: {model: mine}\n')
+    const dump = await place.run(['--profile', 'headless', '--dump-config'])
+    expect(dump.stdout).toContain(`patched by ${settings}\n- id: agent-default-model\n`)
+    expect(dump.stdout).toContain('model: mine')
+    const safe = await place.run(['--profile', 'headless', '--safe', '--dump-config'])
+    expect(safe.stdout).toContain('patched by (launcher)\n- id: credentials\n')
+    expect(safe.stdout).not.toContain('model: mine')
+  })
+
+  test('explain tells each layer’s say, the last word, and what comes of it', async () => {
+    const place = new Place()
+    const home = place.write('home/cordis.patch.yml', '- {id: tool-todo, merge: {allowParallelInProgress: false}}\n')
+    const { stdout } = await place.run(['config', 'explain', 'tool-todo', '--profile', 'headless'])
+    expect(stdout).toContain('tool-todo (@dsh/tool-todo)')
+    expect(stdout).toMatch(/@dsh\/bundle-base \(\S+cordis\.patch\.yml:\d+\): inserts @dsh\/tool-todo/)
+    expect(stdout).toContain(`${home}:1: sets  <- last word`)
+    expect(stdout).toContain(`config:  # ${home}`)
+    const unknown = await place.run(['config', 'explain', 'tool-tod'])
+    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(unknown.stderr).toContain('no row "tool-tod" — did you mean "tool-todo"?')
+  })
+})
+
+describe('profiles', () => {
+  test('the first run makes the profile from its template and never touches it again', async () => {
+    const place = new Place()
+    const patch = place.write(
+      'work/p.yml',
+      `- insert: [{id: exit, name: ${rows}/exit.mjs, config: {code: 7}}]\n- {id: headless-runner, disabled: true}`,
+    )
+    expect((await place.run(['--profile', 'headless', '--patch', patch, 'x'])).code).toBe(7)
+    const dir = join(place.home, 'profiles/headless')
+    expect(readdirSync(dir).sort()).toEqual(['cordis.patch.yml', 'package.json', 'pnpm-workspace.yaml'])
+    place.write('home/profiles/headless/cordis.patch.yml', '# mine\n')
+    expect((await place.run(['--profile', 'headless', '--patch', patch, 'x'])).code).toBe(7)
+    expect(readFileSync(join(dir, 'cordis.patch.yml'), 'utf8')).toBe('# mine\n')
+  })
+
+  test('profiles are listed, made, found and removed', async () => {
+    const place = new Place()
+    expect((await place.run(['profile', 'list'])).stdout).toContain(
+      'headless\t@dsh/bundle-base @dsh/bundle-headless\ttemplate',
+    )
+    const made = await place.run([
+      'profile',
+      'new',
+      'mine',
+      '--bundle',
+      '@dsh/bundle-base',
+      '--bundle',
+      '@dsh/bundle-headless',
+    ])
+    expect(made).toMatchObject({ code: 0, stdout: `${place.home}/profiles/mine\n` })
+    expect((await place.run(['profile', 'path', 'mine'])).stdout).toBe(made.stdout)
+    expect((await place.run(['--profile', 'mine', '--dump-config'])).stdout).toContain('- id: headless-runner')
+    expect((await place.run(['profile', 'new', 'mine'])).stderr).toContain('exists already')
+    place.write('home/profiles/mine/cordis.patch.yml', '- {id: tools, merge: {}}\n')
+    expect((await place.run(['profile', 'rm', 'mine'])).code).toBe(1)
+    expect((await place.run(['profile', 'rm', 'mine', '--yes'])).code).toBe(0)
+    expect(existsSync(join(place.home, 'profiles/mine'))).toBe(false)
+  })
+
+  test('a bundle whose exports hide its manifest resolves, from the profile', async () => {
+    const place = new Place()
+    place.profile('p', `- insert: [{id: show, name: ${rows}/show.mjs}]`)
+    place.write(
+      'home/profiles/p/node_modules/tb/package.json',
+      JSON.stringify({ name: 'tb', exports: './none.js', dsh: { bundle: { patch: './patch.yml' } } }),
+    )
+    expect((await place.run(['--profile', 'p', '--dump-config'])).stdout).toContain('# == tb\n- id: show')
+  })
+
+  test('a profile that composes nothing says so', async () => {
+    const place = new Place()
+    place.write('home/profiles/empty/package.json', '{}')
+    expect(await place.run(['--profile', 'empty', 'x'])).toMatchObject({
+      code: 1,
+      stderr: 'dsh: profile "empty" composes no rows\n',
+    })
+  })
+})
