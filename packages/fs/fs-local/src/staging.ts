@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode } from '@dsh/core'
 import { isAlive, type Owner, parseOwner } from './owner.ts'
@@ -23,7 +23,11 @@ export function createStaging(owner: Owner, journalDir: string | undefined, io: 
   let count = 0
 
   function note(parent: string): void {
-    if (journal === undefined || noted.has(parent)) return
+    if (noted.has(parent)) return
+    if (journal === undefined) {
+      noted.add(parent)
+      return
+    }
     if (noted.size === 0) {
       mkdirSync(dirname(journal), { recursive: true, mode: 0o700 })
       appendFileSync(journal, owner.text, { mode: 0o600 })
@@ -47,7 +51,9 @@ export function createStaging(owner: Owner, journalDir: string | undefined, io: 
       }
     },
     close() {
-      if (journal !== undefined && noted.size > 0) unlinkSync(journal)
+      // What a failing clean-up left; other writers of this process have finished.
+      for (const parent of noted) removeStaged(parent, owner)
+      if (journal !== undefined && noted.size > 0) rmSync(journal, { force: true })
     },
   }
 }
@@ -69,13 +75,16 @@ function sweepAfter(journal: string): void {
   if (owner !== undefined)
     for (const line of text.split('\n').slice(1)) {
       const parent = parentOf(line)
-      if (parent === undefined) continue
-      for (const name of entries(parent)) {
-        if (name.startsWith(stagingPrefix(owner)) && name.endsWith('.tmpdir'))
-          rmSync(join(parent, name), { recursive: true, force: true })
-      }
+      if (parent !== undefined) removeStaged(parent, owner)
     }
   rmSync(journal, { force: true })
+}
+
+function removeStaged(parent: string, owner: Owner): void {
+  for (const name of entries(parent)) {
+    if (name.startsWith(stagingPrefix(owner)) && name.endsWith('.tmpdir'))
+      rmSync(join(parent, name), { recursive: true, force: true })
+  }
 }
 
 /** A line that the kill cut short is no directory. */
