@@ -15,6 +15,11 @@ interface Owned<T> {
   readonly item: T
 }
 
+interface View {
+  readonly byName: ReadonlyMap<string, ToolDefinition>
+  readonly schemas: readonly ToolSchema[]
+}
+
 /** Who offers which tool to whom. Registrations end with the row that made them. */
 export class Tools extends Service implements ToolsService {
   private readonly tools: Owned<RegisteredTool>[] = []
@@ -22,8 +27,8 @@ export class Tools extends Service implements ToolsService {
   private readonly guards: Owned<Guard>[] = []
   private readonly home: Context
   private readonly pipeline: PipelineHost
-  /** Schemas per agent, until the next change: the list is asked for once a step. */
-  private schemaCache = new WeakMap<object, readonly ToolSchema[]>()
+  /** What each agent sees, until the next change: it is looked up several times a step. */
+  private views = new WeakMap<object, View>()
 
   constructor(ctx: Context) {
     super(ctx, 'tools')
@@ -77,16 +82,7 @@ export class Tools extends Service implements ToolsService {
   }
 
   schemas(agent?: Agent): readonly ToolSchema[] {
-    const key = agent ?? this.home
-    const known = this.schemaCache.get(key)
-    if (known !== undefined) return known
-    const schemas = Object.freeze(
-      this.visible(agent)
-        .map(({ name, description, parameters }) => ({ name, description, parameters }))
-        .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    )
-    this.schemaCache.set(key, schemas)
-    return schemas
+    return this.view(agent).schemas
   }
 
   executionMode(input: Pick<ToolCallInput, 'name' | 'arguments' | 'agent'>): 'parallel' | 'exclusive' {
@@ -110,17 +106,26 @@ export class Tools extends Service implements ToolsService {
   }
 
   private lookUp(name: string, agent: Agent | undefined): ToolDefinition | undefined {
-    return this.visible(agent).find((definition) => definition.name === name)
+    return this.view(agent).byName.get(name)
   }
 
-  private visible(agent: Agent | undefined): ToolDefinition[] {
+  private view(agent: Agent | undefined): View {
+    const key = agent ?? this.home
+    const known = this.views.get(key)
+    if (known !== undefined) return known
     const of = <T>(list: readonly Owned<T>[], owner: object | undefined) =>
       list.filter((entry) => entry.owner === owner).map(({ item }) => item)
-    return visibleTools({
+    const visible = visibleTools({
       inherited: of(this.tools, undefined),
       own: agent === undefined ? [] : of(this.tools, agent),
       masks: agent === undefined ? [] : of(this.masks, agent),
-    })
+    }).sort((a, b) => (a.name < b.name ? -1 : 1))
+    const view = {
+      byName: new Map(visible.map((definition) => [definition.name, definition])),
+      schemas: Object.freeze(visible.map(({ name, description, parameters }) => ({ name, description, parameters }))),
+    }
+    this.views.set(key, view)
+    return view
   }
 
   private add<T>(list: Owned<T>[], entry: Owned<T>): () => void {
@@ -133,7 +138,7 @@ export class Tools extends Service implements ToolsService {
   }
 
   private changed(): void {
-    this.schemaCache = new WeakMap()
+    this.views = new WeakMap()
     notify(this.home, 'tools/change')
   }
 
