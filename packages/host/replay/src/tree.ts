@@ -9,8 +9,15 @@ export type TreeEntry =
 /** Relative path with `/` → entry. Empty directories are no content, as in git. */
 export type Tree = ReadonlyMap<string, TreeEntry>
 
-/** Everything below `root` except the named directories. A root that is absent is an empty tree. */
-export async function readTree(root: string, skip: readonly string[] = ['.git']): Promise<Tree> {
+/**
+ * Everything below `root` except what has one of the names in `skip`, or only the paths in `only`. A root that is absent
+ * is an empty tree.
+ */
+export async function readTree(
+  root: string,
+  skip: readonly string[] = ['.git'],
+  only?: ReadonlySet<string>,
+): Promise<Tree> {
   const tree = new Map<string, TreeEntry>()
   const visit = async (dir: string): Promise<void> => {
     const names = await readdir(path.join(root, dir)).catch(absent)
@@ -20,6 +27,7 @@ export async function readTree(root: string, skip: readonly string[] = ['.git'])
       const file = path.join(root, relative)
       const stat = await lstat(file)
       if (stat.isDirectory()) await visit(relative)
+      else if (only !== undefined && !only.has(relative)) continue
       else if (stat.isSymbolicLink()) tree.set(relative, { kind: 'link', target: await readlink(file) })
       else if (stat.isFile())
         tree.set(relative, { kind: 'file', bytes: await readFile(file), executable: (stat.mode & 0o100) !== 0 })

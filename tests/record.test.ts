@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { type MockStep, startMockServer } from '@dsh/llm-mock-server'
+import { readTree } from '@dsh/replay'
+import { atTestEnd, tempWorkspace, type Workspace } from '@dsh/testkit'
+import { expect, test } from 'vitest'
+
+const dsh = path.resolve(import.meta.dirname, '../packages/host/cli/bin/dsh.js')
+
+/** The built program against a model on loopback, in a home of its own. */
+async function program(steps: readonly MockStep[], at: Workspace) {
+  const server = await startMockServer({ steps })
+  atTestEnd(() => server.close())
+  const home = await tempWorkspace()
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home.root,
+    DSH_HOME: home.path('dsh'),
+    DEEPSEEK_BASE_URL: server.url,
+    DEEPSEEK_API_KEY: 'test-key',
+  }
+  return (...words: string[]) =>
+    new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+      const child = spawn(process.execPath, [dsh, ...words], { cwd: at.root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      let [stdout, stderr] = ['', '']
+      child.stdout.on('data', (data) => {
+        stdout += data
+      })
+      child.stderr.on('data', (data) => {
+        stderr += data
+      })
+      child.once('close', (code) => resolve({ code, stdout, stderr }))
+    })
+}
+
+/** Reads, edits, answers; names its files absolutely, as models do. */
+function conversation(root: string): MockStep[] {
+  return [
+    { text: 'Let me look.', calls: [{ name: 'read', args: { file_path: `${root}/config.txt` } }] },
+    { calls: [{ name: 'edit', args: { file_path: 'config.txt', old_string: 'off', new_string: 'on' } }] },
+    { text: 'It is on.' },
+  ]
+}
+
+async function bytesOf(dir: string): Promise<Record<string, string>> {
+  const tree = await readTree(dir)
+  return Object.fromEntries(
+    [...tree].map(([name, entry]) => [name, entry.kind === 'file' ? entry.bytes.toString() : 'link']),
+  )
+}
+
+test('record, replay and refresh leave the same bytes', async () => {
+  const here = await tempWorkspace({ 'config.txt': 'light = off\n', 'lib/x.txt': 'x\n' })
+  const out = await tempWorkspace()
+  const fixture = out.path('light')
+  const run = await program(conversation('.'), here)
+
+  const recorded = await run('record', 'Switch', 'the', 'light', 'on.', '--to', fixture)
+  expect(recorded).toMatchObject({ code: 0, stderr: '' })
+  expect(recorded.stdout).toContain('It is on.')
+  expect(await here.read('config.txt')).toBe('light = off\n')
+  const first = await bytesOf(fixture)
+  expect(Object.keys(first).sort()).toEqual([
+    'input.json',
+    'session.jsonl',
+    'system-prompt.expected.md',
+    'tool-schemas.expected.json',
+    'workspace.expected/config.txt',
+    'workspace.expected/lib/x.txt',
+    'workspace/config.txt',
+    'workspace/lib/x.txt',
+  ])
+  expect(first['workspace.expected/config.txt']).toBe('light = on\n')
+  expect(JSON.stringify(first)).not.toContain('test-key')
+
+  expect(await run('replay', fixture, '--quiet')).toMatchObject({ code: 0, stderr: '' })
+  expect(await bytesOf(fixture)).toEqual(first)
+  expect(await run('replay', fixture, '--quiet', '--update')).toMatchObject({ code: 0 })
+  expect(await bytesOf(fixture)).toEqual(first)
+  const again = await program(conversation('.'), here)
+  expect(await again('replay', fixture, '--quiet', '--mode', 'record')).toMatchObject({ code: 0 })
+  expect(await bytesOf(fixture)).toEqual(first)
+}, 60_000)
+
+test('a failed recording keeps nothing but the reason', async () => {
+  const here = await tempWorkspace({ a: 'a' })
+  const run = await program([{ status: 401, body: '{"error":{"message":"Authentication Fails"}}' }], here)
+  const failed = await run('record', 'Do it', '--to', here.path('out/fx'))
+  expect(failed).toMatchObject({ code: 1 })
+  expect(failed.stderr).toBe('dsh: nothing was recorded: AUTH: Authentication Fails\n')
+  expect(await here.exists('out/fx')).toBe(false)
+})
+
+test('a plain session becomes a fixture, with or without the files it started with', async () => {
+  const here = await tempWorkspace({ 'config.txt': 'light = off\n' })
+  const before = await tempWorkspace({ 'config.txt': 'light = off\n' })
+  const out = await tempWorkspace()
+  const run = await program(conversation(here.root), here)
+  expect(await run('-p', 'Switch the light on.')).toMatchObject({ code: 0, stdout: 'It is on.\n' })
+  const { stdout } = await run('sessions', 'list', '--json')
+  const id = /"id":\s*"([^"]+)"/.exec(stdout)?.[1] as string
+
+  expect(await run('sessions', 'export', id, '--fixture', out.path('fx'), '--workspace', before.root)).toMatchObject({
+    code: 0,
+  })
+  expect(await run('replay', out.path('fx'), '--quiet')).toMatchObject({ code: 0 })
+  await run('replay', out.path('fx'), '--update', '--quiet')
+  expect((await bytesOf(out.path('fx')))['workspace.expected/config.txt']).toBe('light = on\n')
+
+  expect(await run('sessions', 'export', id, '--fixture', out.path('bare'))).toMatchObject({ code: 0 })
+  const bare = await run('replay', out.path('bare'), '--quiet')
+  expect(bare.code).toBe(1)
+  expect(bare.stdout).toMatch(/request 2 .* is not the one recorded[\s\S]*not found/)
+}, 60_000)
