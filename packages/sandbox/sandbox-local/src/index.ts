@@ -10,6 +10,7 @@ import { type BwrapRunner, bwrapRung } from './bwrap-rung.ts'
 import { findExecutable, trusted } from './find-runner.ts'
 import { ladder } from './ladder.ts'
 import { type LandlockLauncher, landlockRung } from './landlock-rung.ts'
+import { applyLimits, type ResourceLimits } from './limits.ts'
 import { type PackageCaches, preparePackageCaches } from './package-caches.ts'
 import { type Rung, type RungName, rungNames } from './rung.ts'
 import type { SandboxSettings } from './settings.ts'
@@ -25,6 +26,13 @@ export const Config = z.strictObject({
   sockets: z.array(z.string().min(1)).default([]),
   /** Package managers of confined commands: caches below dsh's home, or none of our business. */
   caches: z.enum(['own', 'off']).default('own'),
+  /** Bounds on all confined commands together, where the machine can set them. */
+  limits: z
+    .strictObject({
+      pids: z.number().int().positive().default(4096),
+      memoryShare: z.number().positive().max(1).default(0.8),
+    })
+    .prefault({}),
   /** What this deployment knows not to hold; reported with every result. */
   knownGaps: z.array(z.string().min(1)).default([]),
   probeTimeoutMs: z.number().positive().default(5000),
@@ -60,10 +68,16 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
     prepared ??= preparePackageCaches(directory, settings.userHome)
     return prepared
   }
+  let limits: ResourceLimits | undefined
+  ctx.effect(() => () => limits?.remove())
   ctx.provide(
     'sandbox',
     ladder(rungs, {
       knownGaps: config.knownGaps,
+      limits: () => {
+        limits ??= applyLimits(config.limits, settings.shell)
+        return limits
+      },
       ...(cacheDirectory === undefined ? {} : { caches: () => caches(cacheDirectory) }),
     }),
   )

@@ -5,6 +5,7 @@ import {
   type SandboxService,
   sandboxUnavailable,
 } from '@dsh/sandbox'
+import type { ResourceLimits } from './limits.ts'
 import type { PackageCaches } from './package-caches.ts'
 import type { Verdict } from './probe.ts'
 import type { Rung } from './rung.ts'
@@ -17,6 +18,8 @@ interface Tried {
 export interface LadderOptions {
   /** Reported with every result and never full. */
   readonly knownGaps?: readonly string[]
+  /** Made at the first command. */
+  readonly limits?: () => ResourceLimits
   /** Caches for commands that may write. */
   readonly caches?: () => Promise<PackageCaches>
 }
@@ -48,6 +51,7 @@ export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): San
       const notCovered = [...confined.notCovered, ...knownGaps]
       return {
         ...confined,
+        argv: options.limits?.().wrap(confined.argv) ?? confined.argv,
         ...(caches === undefined ? {} : { env: { ...caches.env, ...confined.env } }),
         notCovered,
         enforcement: notCovered.length === 0 ? confined.enforcement : 'partial',
@@ -63,6 +67,7 @@ export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): San
         rung: chosen?.name,
         enforcement: chosen === undefined ? 'none' : notCovered.length === 0 ? 'full' : 'partial',
         notCovered,
+        ...(options.limits === undefined ? {} : { limits: options.limits().words }),
         tried: tried.map(({ rung, verdict }) => ({
           rung: rung.name,
           usable: verdict.usable,

@@ -1,5 +1,5 @@
-import { lstatSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Area, accessAt, canonical, isWithin } from '@dsh/sandbox'
 import type { MaskedSockets } from './mount-plan.ts'
@@ -28,7 +28,7 @@ const entryLimit = 4000
 export async function findSockets(search: SocketSearch): Promise<MaskedSockets> {
   const directories = new Set<string>()
   const files = new Set<string>()
-  const found = [...(await boundSockets()), ...(await Promise.all(search.searched.map(listSockets))).flat()]
+  const found = [...(await boundSockets()), ...search.searched.flatMap(listSockets)]
   for (const path of new Set(found)) {
     if (search.allowed.some((root) => isWithin(root, path)) || search.own.some((root) => isWithin(root, path))) continue
     if (accessAt(search.areas, path) === 'none' || !isSocket(path)) continue
@@ -71,15 +71,15 @@ function isSocket(path: string): boolean {
   }
 }
 
-async function listSockets(root: string): Promise<string[]> {
+/** Synchronous: hundreds of small reads, each of which would wait for a thread otherwise (measured: five times slower). */
+function listSockets(root: string): string[] {
   const found: string[] = []
   let seen = 0
   let level = [root]
   for (let depth = 0; depth < depthLimit && level.length > 0; depth++) {
     const next: string[] = []
     for (const directory of level) {
-      const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
-      for (const entry of entries) {
+      for (const entry of entriesOf(directory)) {
         if (++seen > entryLimit) return found
         if (entry.isSocket()) found.push(join(directory, entry.name))
         else if (entry.isDirectory()) next.push(join(directory, entry.name))
@@ -88,4 +88,12 @@ async function listSockets(root: string): Promise<string[]> {
     level = next
   }
   return found
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }

@@ -74,6 +74,8 @@ export interface SandboxReport {
   readonly rung: string | undefined
   readonly enforcement: 'full' | 'partial' | 'none'
   readonly notCovered: readonly string[]
+  /** What bounds the resources of confined commands, in words; absent = nobody looked. */
+  readonly limits?: string
   /** One line per rung tried: its name, whether it is usable, and why not. */
   readonly tried: readonly { readonly rung: string; readonly usable: boolean; readonly detail: string }[]
 }
