@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Amounts {
   /** Processes and threads of all confined commands together. */
@@ -13,7 +14,8 @@ export interface Cgroups {
   readonly directories: readonly string[]
   /** What is limited, as readable words. */
   readonly limited: readonly string[]
-  remove(): void
+  /** Resolves when they are gone, or after a second with processes that do not go. */
+  remove(): Promise<void>
 }
 
 /**
@@ -36,7 +38,7 @@ export function makeCgroups(amounts: Amounts, system: CgroupSystem = readSystem(
       limited.push(...applied.map(({ words }) => words))
     } else attempt(() => rmdirSync(directory))
   }
-  return { directories: made, limited, remove: () => made.forEach(remove) }
+  return { directories: made, limited, remove: async () => void (await Promise.all(made.map(removeSoon))) }
 }
 
 export interface CgroupSystem {
@@ -115,9 +117,14 @@ function sweep(parent: string): void {
   })
 }
 
-function remove(directory: string): void {
+/** A group is busy until its last process has been waited for. */
+async function removeSoon(directory: string): Promise<void> {
+  for (let tries = 0; tries < 20 && !remove(directory); tries++) await sleep(50)
+}
+
+function remove(directory: string): boolean {
   attempt(() => writeFileSync(join(directory, 'cgroup.kill'), '1'))
-  attempt(() => rmdirSync(directory))
+  return attempt(() => rmdirSync(directory)) || !existsSync(directory)
 }
 
 function isAlive(pid: number): boolean {

@@ -8,7 +8,7 @@ export interface ResourceLimits {
   wrap(argv: readonly string[]): readonly string[]
   /** One line for people. */
   readonly words: string
-  remove(): void
+  remove(): Promise<void>
 }
 
 export interface LimitConfig {
@@ -30,12 +30,12 @@ export function applyLimits(config: LimitConfig, shell: string): ResourceLimits 
       words: `${groups.limited.join(', ')} (control groups)`,
       remove: groups.remove,
     }
-  if (process.geteuid?.() === 0) return { wrap: (argv) => argv, words: 'not limited', remove: () => {} }
+  if (process.geteuid?.() === 0) return { wrap: (argv) => argv, words: 'not limited', remove: async () => {} }
   const most = ownThreads() + config.pids
   return {
     wrap: (argv) => [shell, '-c', limitProcesses, 'limits', String(most), ...argv],
     words: `${most} processes of this person (process limit), memory not limited`,
-    remove: () => {},
+    remove: async () => {},
   }
 }
 
