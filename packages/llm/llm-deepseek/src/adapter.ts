@@ -3,7 +3,7 @@ import { failureOf, LlmCode, resolveRetryPolicy } from '@dsh/llm'
 import { callServer } from './call.ts'
 import type { Config } from './config.ts'
 import { checkKey } from './credential.ts'
-import { windowNamedIn } from './failures.ts'
+import { readOverflow } from './failures.ts'
 import type { WireOptions } from './message-wire.ts'
 import { createCatalogue } from './models.ts'
 import { clampOutput, estimatePrompt, type PromptAnchor } from './output-clamp.ts'
@@ -43,11 +43,6 @@ export function createAdapter(parts: AdapterParts): LlmAdapter {
       context: { contextWindow: window },
       ...(output === undefined ? {} : { defaultMaxTokens: Math.min(output, window) }),
     }
-  }
-
-  const learn = (id: string, message: string): void => {
-    const window = windowNamedIn(message)
-    if (window !== undefined && window >= SMALLEST_WINDOW) learned.set(id, window)
   }
 
   const remember = (sessionId: string | undefined, anchor: PromptAnchor): void => {
@@ -112,16 +107,11 @@ export function createAdapter(parts: AdapterParts): LlmAdapter {
     } catch (error) {
       const failure = failureOf(error)
       if (failure.code !== LlmCode.CONTEXT_WINDOW_EXCEEDED || begun) throw error
-      learn(options.model, failure.message)
+      const { window: named, promptTokens, outputIsToBlame } = readOverflow(failure.message)
+      if (named !== undefined && named >= SMALLEST_WINDOW) learned.set(options.model, named)
       // A server with a smaller window than we thought refuses the output cap, not the prompt: ask again for less.
-      const less = clampOutput(options.maxTokens, learned.get(options.model), estimate)
-      if (
-        less === undefined ||
-        asked === undefined ||
-        less >= asked ||
-        !leavesRoom(learned.get(options.model), estimate)
-      )
-        throw error
+      const less = clampOutput(options.maxTokens, learned.get(options.model), promptTokens ?? estimate)
+      if (!outputIsToBlame || less === undefined || asked === undefined || less >= asked) throw error
       yield* run(less)
     }
   }
@@ -141,8 +131,4 @@ export function createAdapter(parts: AdapterParts): LlmAdapter {
       )
     },
   }
-}
-
-function leavesRoom(window: number | undefined, promptTokens: number): boolean {
-  return window !== undefined && window > promptTokens
 }

@@ -12,6 +12,13 @@ const WINDOW = [
   /\d+ tokens? > (\d{3,}) maximum/i,
 ]
 
+const PROMPT = [
+  /(\d+) (?:tokens )?in the (?:messages|prompt|input)/i,
+  /(\d+) (?:input|prompt) tokens/i,
+  /(?:messages|prompt) resulted in (\d+) tokens/i,
+]
+const OUTPUT = /max(_completion)?_tokens'? (or '?max_completion_tokens'? )?(is|are) too large/i
+
 export interface HttpFacts {
   readonly status: number
   readonly header: (name: string) => string | undefined
@@ -50,9 +57,29 @@ function codeOf(status: number, words: string): string {
   return `HTTP_${status}`
 }
 
-/** The context window that an overflow message names. */
-export function windowNamedIn(text: string): number | undefined {
-  for (const pattern of WINDOW) {
+export interface Overflow {
+  /** The context window that the server has. */
+  readonly window?: number
+  /** What it counted in the prompt. */
+  readonly promptTokens?: number
+  /** It was the output cap that did not fit, not the prompt. */
+  readonly outputIsToBlame: boolean
+}
+
+/** What an overflow message says about the numbers. */
+export function readOverflow(text: string): Overflow {
+  const window = firstNumber(text, WINDOW)
+  const promptTokens = firstNumber(text, PROMPT)
+  const fits = promptTokens !== undefined && window !== undefined && promptTokens < window
+  return {
+    ...(window === undefined ? {} : { window }),
+    ...(promptTokens === undefined ? {} : { promptTokens }),
+    outputIsToBlame: window !== undefined && (fits || (promptTokens === undefined && OUTPUT.test(text))),
+  }
+}
+
+function firstNumber(text: string, patterns: readonly RegExp[]): number | undefined {
+  for (const pattern of patterns) {
     const found = Number(pattern.exec(text)?.[1])
     if (Number.isSafeInteger(found)) return found
   }

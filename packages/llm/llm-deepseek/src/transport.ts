@@ -30,11 +30,14 @@ type Connect = (options: object, done?: (...args: never[]) => void) => Socket
 /** How long a body may go on after its last useful byte before the connection is given up. */
 const DRAIN_MS = 1000
 const MAX_REDIRECTS = 3
+/** A connection that lay idle for so long may have been closed unnoticed; a reset sooner is the server's answer. */
+const STALE_MS = 1000
 
 /** A direct connection over `node:http(s)`, kept alive between requests. TLS is loaded when an address needs it. */
 export function createDirectTransport(ca: string[] | undefined): Transport {
   const clients = new Map<string, Promise<Client>>()
-  const spares = new WeakSet<Socket>()
+  /** When a connection was last put aside, or opened ahead. */
+  const idleSince = new WeakMap<Socket, number>()
   let closed = false
 
   const clientFor = (protocol: string): Promise<Client> => {
@@ -54,6 +57,7 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
       ...(secure && ca !== undefined ? { ca } : {}),
     })
     const client: Client = { agent, request, spare: undefined }
+    agent.on('free', (socket: Socket) => void idleSince.set(socket, Date.now()))
     const connecting = agent as unknown as { createConnection: Connect }
     const connect = connecting.createConnection.bind(agent)
     connecting.createConnection = (options, done) => takeSpare(client, options) ?? connect(options, done)
@@ -76,15 +80,16 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
     signal: AbortSignal,
   ): Promise<IncomingMessage> => {
     const { agent, request: open } = await clientFor(url.protocol)
+    const started = Date.now()
     return new Promise((resolve, reject) => {
       const options = { method: 'POST', agent, headers: { ...headers, 'content-length': body.length }, signal }
       const request = open(url, options)
       request.once('response', resolve)
       request.once('error', (error: NodeJS.ErrnoException) => {
-        const waited = request.reusedSocket || (request.socket !== null && spares.delete(request.socket))
-        // A connection that lay idle until the server closed it: nothing was answered, so nothing is lost by asking again.
-        if (waited && (error.code === 'ECONNRESET' || error.code === 'EPIPE') && !signal.aborted)
-          once(url, headers, body, signal).then(resolve, reject)
+        const idle = started - (idleSince.get(request.socket as Socket) ?? started)
+        const gone = error.code === 'ECONNRESET' || error.code === 'EPIPE'
+        // The server closed the connection while it lay idle: nothing was answered, so nothing is lost by asking again.
+        if (gone && idle >= STALE_MS && !signal.aborted) once(url, headers, body, signal).then(resolve, reject)
         else reject(error)
       })
       request.end(body)
@@ -122,7 +127,7 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
       })
       socket.on('error', () => {})
       socket.unref()
-      spares.add(socket)
+      idleSince.set(socket, Date.now())
       client.spare = { socket, port }
     },
     close() {

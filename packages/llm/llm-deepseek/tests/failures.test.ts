@@ -1,6 +1,6 @@
 import { failureOf } from '@dsh/llm'
 import { expect, test } from 'vitest'
-import { httpFailure, retryAfter, windowNamedIn } from '../src/failures.ts'
+import { httpFailure, readOverflow, retryAfter } from '../src/failures.ts'
 
 const fail = (status: number, body: string, headers: Record<string, string> = {}) =>
   failureOf(httpFailure({ status, body, header: (name) => headers[name] }, 'DeepSeek'))
@@ -59,10 +59,29 @@ test('a wait is given in seconds or as a date; nonsense is no wait', () => {
 })
 
 test.each([
-  ["This model's maximum context length is 32768 tokens. However, you requested 256512 tokens", 32768],
-  ['the request exceeds the available context size (8192 tokens), try increasing it', 8192],
-  ['prompt is too long: 210000 tokens > 200000 maximum', 200000],
-  ['too many tokens', undefined],
-])('the window named in %j is %s', (text, want) => {
-  expect(windowNamedIn(text)).toBe(want)
+  [
+    "This model's maximum context length is 32768 tokens. However, you requested 256512 tokens (512 in the messages, 256000 in the completion).",
+    { window: 32768, promptTokens: 512, outputIsToBlame: true },
+  ],
+  [
+    "This model's maximum context length is 131072 tokens. However, you requested 140000 tokens (131100 in the messages, 8900 in the completion).",
+    { window: 131072, promptTokens: 131100, outputIsToBlame: false },
+  ],
+  [
+    "'max_tokens' or 'max_completion_tokens' is too large: 256000. This model's maximum context length is 32768 tokens and your request has 512 input tokens",
+    { window: 32768, promptTokens: 512, outputIsToBlame: true },
+  ],
+  ['max_tokens is too large: the maximum context length is 4096', { window: 4096, outputIsToBlame: true }],
+  [
+    "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens.",
+    { window: 65536, outputIsToBlame: false },
+  ],
+  [
+    'the request exceeds the available context size (8192 tokens), try increasing it',
+    { window: 8192, outputIsToBlame: false },
+  ],
+  ['prompt is too long: 210000 tokens > 200000 maximum', { window: 200000, outputIsToBlame: false }],
+  ['too many tokens', { outputIsToBlame: false }],
+])('an overflow message is read: %s', (text, want) => {
+  expect(readOverflow(text)).toEqual(want)
 })

@@ -85,7 +85,7 @@ const endings: readonly (readonly [BehaviourName, string, number])[] = [
   ['rate_limit_too_long', 'RATE_LIMIT', 1],
   ['auth_error', 'AUTH', 1],
   ['invalid_request', 'INVALID_REQUEST', 1],
-  ['context_overflow', 'CONTEXT_WINDOW_EXCEEDED', 2],
+  ['context_overflow', 'CONTEXT_WINDOW_EXCEEDED', 1],
   ['quota_exceeded', 'QUOTA', 1],
   ['not_found', 'HTTP_404', 1],
   ['redirect_loop', 'HTTP_307', 4],

@@ -173,7 +173,20 @@ test('a kept connection that the server dropped is replaced without a failure', 
   const server = await serve({ behaviour: 'goaway' }, { text: 'second' })
   const ctx = await mount(server)
   await ask(ctx)
+  await new Promise((resolve) => setTimeout(resolve, 50))
   expect(outcome(await ask(ctx))).toBe('stop')
+})
+
+test('a connection that dies unnoticed after a rest is replaced; one that is reset at once is a failure', async () => {
+  const server = await serve({ text: 'first' }, { behaviour: 'connection_reset' }, { text: 'third' })
+  const ctx = await mount(server)
+  await ask(ctx)
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  expect(outcome(await ask(ctx))).toBe('stop')
+  const other = await serve({ text: 'first' }, { behaviour: 'connection_reset' }, { text: 'third' })
+  const hasty = await mount(other)
+  await ask(hasty)
+  expect(outcome(await ask(hasty))).toMatch(/^TRANSPORT/)
 })
 
 test('keep-alive comments hold the line open while the model thinks', async () => {
@@ -224,14 +237,15 @@ test('a server with a smaller window than thought is asked again for less output
     status: 400,
     body: JSON.stringify({
       error: {
-        message: "This model's maximum context length is 32768 tokens. However, you requested 256012 tokens",
+        message:
+          "This model's maximum context length is 32768 tokens. However, you requested 256012 tokens (12 in the messages, 256000 in the completion)",
       },
     }),
   }
   const server = await serve(overflow, { text: 'fits' })
   const ctx = await mount(server)
   expect(outcome(await ask(ctx))).toBe('stop')
-  expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([256_000, 32768])
+  expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([256_000, 32756])
   const model = await ctx.get('llm')!.resolveModel('deepseek-official', 'deepseek-v4-flash')
   expect(model.context).toEqual({ contextWindow: 32768 })
 })
