@@ -70,8 +70,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     redraw()
   }
   const tick = () => {
-    if (transcript.turnOpen && ticking === undefined) ticking = setInterval(() => redraw(), 100)
-    if (!transcript.turnOpen && ticking !== undefined) {
+    const busy = transcript.turnOpen || (agent !== undefined && host.jobs(agent).length > 0)
+    if (busy && ticking === undefined) {
+      ticking = setInterval(() => {
+        redraw()
+        tick()
+      }, 100)
+    }
+    if (!busy && ticking !== undefined) {
       clearInterval(ticking)
       ticking = undefined
     }
@@ -264,7 +270,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   ]
 
   screen.addChild(view)
-  screen.addChild(new ActivityPanel(() => transcript, theme))
+  screen.addChild(
+    new ActivityPanel(
+      () => transcript,
+      () => (agent === undefined ? [] : host.jobs(agent)),
+      theme,
+    ),
+  )
   screen.addChild(slot)
   screen.addChild(
     new StatusBar(() => (agent === undefined ? { model: '…', mode: '…', policy: '…' } : host.status(agent)), theme),

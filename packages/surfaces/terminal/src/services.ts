@@ -106,6 +106,7 @@ export function createTerminalHost(
       return (await ctx.get('fileReferences')?.complete(agent, query, signal)) ?? []
     },
     status: (agent) => statusOf(ctx, agent, report),
+    jobs: (agent) => ctx.get('jobs')?.active(agent) ?? [],
     cost: (agent) => {
       const meter = ctx.get('tokenMeter')
       return meter === undefined ? ['this composition has no token meter'] : costLines(meter.totals(agent.session))

@@ -4,6 +4,7 @@ import type { Session, SessionEvent, StoredSession } from '@dsh/session'
 import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
 import type { CommandEntry } from './completion.ts'
 import type { StatusFacts } from './status-line.ts'
+import type { RunningJob } from './view/footer.ts'
 
 /** All that the surface needs of the rows around it. `services.ts` makes it from the mounted services. */
 export interface TerminalHost {
@@ -32,6 +33,8 @@ export interface TerminalHost {
     signal: AbortSignal,
   ): Promise<readonly { readonly path: string; readonly directory: boolean }[]>
   status(agent: Agent): StatusFacts
+  /** Background jobs that are running. */
+  jobs(agent: Agent): readonly RunningJob[]
   /** Lines for `/cost`. */
   cost(agent: Agent): readonly string[]
   exportSession(agent: Agent, format: string): Promise<string>

@@ -58,8 +58,9 @@ export interface Transcript {
   /** True between turn/start and turn/end. */
   turnOpen: boolean
   turnStartedAt: number | undefined
-  /** Characters streamed in the open step, for the rate. */
+  /** Characters streamed in the open step and when the first came, for the rate. */
   streamed: number
+  streamedSince: number | undefined
   retryUntil: number | undefined
   /** Mode and policy as the log says them. */
   mode: string | undefined
@@ -77,6 +78,7 @@ export function createTranscript(): Transcript {
     turnOpen: false,
     turnStartedAt: undefined,
     streamed: 0,
+    streamedSince: undefined,
     retryUntil: undefined,
     mode: undefined,
     policy: undefined,
@@ -96,11 +98,13 @@ export function applyEvent(t: Transcript, event: SessionEvent): void {
       break
     case 'step/start':
       t.streamed = 0
+      t.streamedSince = undefined
       break
     case 'user/message':
       addUserMessage(t, event.data)
       break
     case 'assistant/chunk':
+      t.streamedSince ??= event.time
       addChunk(t, event.data.step, event.data.chunk)
       break
     case 'assistant/message':

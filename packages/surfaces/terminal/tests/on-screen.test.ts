@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { type MockServer, type MockStep, startMockServer } from '@dsh/llm-mock-server'
+import { normalise, parseTranscript, projectTranscript } from '@dsh/replay'
 import { atTestEnd, has, tempWorkspace, type Workspace } from '@dsh/testkit'
 import { describe, expect, it } from 'vitest'
 import { Tmux } from './tmux.ts'
@@ -359,4 +361,87 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer sk-secret-123')
     expect(readFileSync(workspace.path('home/prompt-history.jsonl'), 'utf8')).not.toContain('sk-secret')
   })
+
+  it('completes files behind an at sign, and shows background jobs while they run', async () => {
+    const { tmux, server } = await open(
+      [
+        { calls: [{ name: 'bash', args: { command: 'sleep 30', description: 'd', run_in_background: true } }] },
+        { text: 'it runs' },
+      ],
+      { files: { 'src/parser.ts': '', 'src/printer.ts': '', 'README.md': '' } },
+    )
+    await tmux.type('look at @pars')
+    await tmux.waitFor('src/parser.ts')
+    await tmux.keys('Tab')
+    await tmux.waitFor('look at @src/parser.ts')
+    await tmux.keys('Enter')
+    await tmux.waitFor('it runs')
+    await tmux.waitFor(/bash-1 running for .*: sleep 30/)
+    expect(
+      server.requests
+        .filter((request) => !request.side)[0]
+        ?.body.messages.some((m: { content: string }) => m.content.includes('look at @src/parser.ts')),
+    ).toBe(true)
+  })
+
+  it('shows what the file tools changed, and takes the last turn back', async () => {
+    const { tmux, workspace } = await open(
+      [
+        { calls: [{ name: 'read', args: { file_path: 'a.txt' } }] },
+        { calls: [{ name: 'edit', args: { file_path: 'a.txt', old_string: 'old', new_string: 'new' } }] },
+        { text: 'edited' },
+      ],
+      { files: { 'a.txt': 'old\n' }, size: { columns: 100, rows: 50 } },
+    )
+    await ask(tmux, 'edit it')
+    await tmux.waitFor('edited')
+    await ask(tmux, '/diff')
+    await tmux.waitFor('+new')
+    await ask(tmux, '/undo')
+    await tmux.waitFor(/a\.txt/)
+    await expect.poll(() => workspace.read('w/a.txt')).toBe('old\n')
+  })
+
+  it('writes the same log as the headless surface', async () => {
+    const steps: MockStep[] = [
+      { reasoning: 'think', calls: [{ name: 'bash', args: { command: 'echo one', description: 'd' } }] },
+      { calls: [{ name: 'write', args: { file_path: 'b.txt', content: 'x' } }] },
+      { text: 'same' },
+    ]
+    // With a policy that never asks both tell the model the same about approvals; else only one of them has a person to ask.
+    const mode = { DSH_PERMISSION_MODE: 'danger-full-access' }
+    const session = await open(steps, { env: mode })
+    await ask(session.tmux, 'do it')
+    await session.tmux.waitFor('same')
+    await session.tmux.keys('C-d')
+    await session.tmux.waitFor('[ended 0]')
+    const other = await tempWorkspace({ 'w/.keep': '' })
+    const server = await startMockServer({ steps })
+    atTestEnd(() => server.close())
+    await promisify(execFile)(process.execPath, [dsh, '--profile', 'headless', 'do it'], {
+      cwd: other.path('w'),
+      env: {
+        ...process.env,
+        ...mode,
+        DSH_HOME: other.path('home'),
+        HOME: other.root,
+        DEEPSEEK_BASE_URL: server.url,
+        DEEPSEEK_API_KEY: 'test-key',
+      },
+    })
+    expect(normalisedLog(session.workspace)).toEqual(normalisedLog(other))
+  })
 })
+
+/** The events of the only log in this home, without what two runs cannot share. */
+function normalisedLog(workspace: Workspace): string[] {
+  const sessions = workspace.path('home/sessions')
+  const file = readdirSync(sessions, { recursive: true, encoding: 'utf8' }).find((name) =>
+    name.endsWith('session.jsonl'),
+  )
+  const transcript = normalise(parseTranscript(readFileSync(path.join(sessions, file ?? ''), 'utf8')), {
+    cwd: [workspace.path('w')],
+    home: [workspace.path('home')],
+  })
+  return projectTranscript(transcript).trimEnd().split('\n')
+}

@@ -23,7 +23,13 @@ function setup(columns = 60, rows = 20) {
   const screen = new Screen(terminal, (lines, width) => view.commit(lines, width))
   const editor = new Editor(screen, editorTheme(theme))
   screen.addChild(view)
-  screen.addChild(new ActivityPanel(() => transcript, theme))
+  screen.addChild(
+    new ActivityPanel(
+      () => transcript,
+      () => [],
+      theme,
+    ),
+  )
   screen.addChild(editor)
   screen.setFocus(editor)
   screen.start()

@@ -22,23 +22,43 @@ export function activityLine(t: Transcript, now: number, theme: Theme): string |
       : running.length === 1 && running[0]?.kind === 'tool'
         ? `${running[0].name} ${seconds(Math.max(0, now - (running[0].startedAt ?? now)))}`
         : t.streamed > 0
-          ? `answering, about ${Math.round(t.streamed / 4)} tokens`
+          ? `answering, ${streamedTokens(t, now)}`
           : 'thinking'
   return `${frame} ${doing} ${theme.dim(`· ${elapsed} · esc cancels`)}`
+}
+
+/** Tokens of the open step by their usual length, and the rate once there is something to divide. */
+function streamedTokens(t: Transcript, now: number): string {
+  const tokens = Math.round(t.streamed / 4)
+  const since = t.streamedSince === undefined ? 0 : (now - t.streamedSince) / 1000
+  return `about ${tokens} tokens${since < 2 ? '' : `, ${Math.round(tokens / since)} a second`}`
+}
+
+export interface RunningJob {
+  readonly id: string
+  readonly label: string
+  /** Epoch milliseconds. */
+  readonly startedAt: number
 }
 
 /** Above the editor: the todo list, queued prompts, the activity. Below it: the status line. */
 export class ActivityPanel implements Component {
   private readonly read: () => Transcript
+  private readonly jobs: () => readonly RunningJob[]
   private readonly theme: Theme
-  constructor(read: () => Transcript, theme: Theme) {
+  constructor(read: () => Transcript, jobs: () => readonly RunningJob[], theme: Theme) {
     this.read = read
+    this.jobs = jobs
     this.theme = theme
   }
   invalidate(): void {}
   render(width: number): string[] {
     const t = this.read()
     const lines: string[] = []
+    for (const job of this.jobs().slice(0, 5)) {
+      const elapsed = seconds(Math.max(0, Date.now() - job.startedAt))
+      lines.push(this.theme.dim(`  ${job.id} running for ${elapsed}: ${oneLine(job.label, 80)}`))
+    }
     const open = t.todos.filter((todo) => todo.status !== 'completed')
     if (open.length > 0) {
       lines.push(...open.slice(0, 6).map((todo) => `  ${todoLine(todo, this.theme)}`))
