@@ -10,7 +10,6 @@ import {
   type LayerSource,
   type Problem,
   readLayer,
-  readPatches,
   readSettings,
 } from '@dsh/compose'
 import { errorCode, errorText } from '@dsh/core'
@@ -25,7 +24,12 @@ export interface LayerOptions {
 }
 
 /** What `--safe` changes: a credentials file that cannot be used is reported instead of refusing the start. */
-const SAFE_PATCHES = [{ id: 'credentials', merge: { strict: false } }]
+const SAFE_LAYER: Layer = {
+  label: '(launcher)',
+  kind: 'launcher',
+  file: '(launcher)',
+  patches: [{ id: 'credentials', set: {}, merge: { strict: false }, optional: true }],
+}
 
 /**
  * The layers of a run, lowest first: bundles, the profile's file, the home's file, `--patch` files, the home's
@@ -54,9 +58,7 @@ export function readLayers(profile: Profile, options: LayerOptions): Layer[] {
   for (const patch of options.patches) add(requiredFile('patch', resolve(options.cwd, patch)))
   if (options.scope === 'all') add(settingsFile(options.home), readSettings)
   if (problems.length > 0) throw new ComposeError(problems)
-  if (options.scope === 'safe') {
-    layers.push(readPatches({ label: '(launcher)', kind: 'launcher', file: '(launcher)' }, SAFE_PATCHES))
-  }
+  if (options.scope === 'safe') layers.push(SAFE_LAYER)
   return layers
 }
 
