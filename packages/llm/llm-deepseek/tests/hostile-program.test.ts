@@ -16,7 +16,7 @@ beforeAll(() => {
     config: {
       streamIdleTimeoutMs: 400,
       streamStallTimeoutMs: 800,
-      maxResponseBytes: 50_000_000,
+      maxResponseBytes: 5_000_000,
       retryPolicy: { mode: 'normal', maxRetries: 1, backoff: { initialDelayMs: 5, maxDelayMs: 5, jitterRatio: 0 } },
     },
   }
