@@ -1,4 +1,4 @@
-import type { Session, SessionEvent } from '@dsh/session'
+import type { Session, SessionEvent, SessionEventMap } from '@dsh/session'
 import type { OutputFormat } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { ResultDocument } from './result-document.ts'
@@ -24,7 +24,9 @@ export function createOutput(format: OutputFormat, { out, err }: Streams): Outpu
     case 'text':
       return {
         started() {},
-        event() {},
+        event(_session, event) {
+          if (event.type === 'llm/retry' && event.data.delayMs >= patienceMs) err(retryLine(event.data))
+        },
         finished({ answer, error }, _document, interrupted) {
           if (!interrupted) out(`${answer ?? ''}\n`)
           if (error !== undefined) err(`dsh: ${error.code}: ${error.message}\n`)
@@ -39,6 +41,14 @@ export function createOutput(format: OutputFormat, { out, err }: Streams): Outpu
         finished: (_outcome, document) => line(document),
       }
   }
+}
+
+/** A person who waits longer than this wants to know what for. */
+const patienceMs = 5000
+
+function retryLine({ failure, delayMs, retry, maxRetries }: SessionEventMap['llm/retry']): string {
+  const times = maxRetries === undefined ? `retry ${retry}` : `retry ${retry} of ${maxRetries}`
+  return `dsh: ${failure.code}: ${failure.message}; asking again in ${Math.round(delayMs / 1000)} s (${times})\n`
 }
 
 /** The process' own streams. A reader that went away (`| head -1`) ends the writing, not the run. */

@@ -14,6 +14,7 @@ import * as toolsRow from '@dsh/tools'
 import { violations } from '@dsh/tools'
 import { expect, test } from 'vitest'
 import { parseCommandLine } from '../src/command-line.ts'
+import { createOutput } from '../src/output.ts'
 import type { ResultDocument } from '../src/result-document.ts'
 import { type RunHost, run } from '../src/run.ts'
 
@@ -342,4 +343,28 @@ test('the money of a resumed run is its own, and a budget for a model without pr
     cost_known: false,
     total_cost_usd: 0,
   })
+})
+
+test('text: a long wait before the next attempt is one line on stderr, a short one none', () => {
+  let err = ''
+  const streams = {
+    out: () => {},
+    err: (line: string) => {
+      err += line
+    },
+    flushed: async () => {},
+  }
+  const output = createOutput('text', streams)
+  const retry = (delayMs: number) =>
+    output.event(
+      {} as never,
+      {
+        type: 'llm/retry',
+        data: { failure: { code: 'RATE_LIMIT', message: 'busy' }, delayMs, retry: 1, maxRetries: 5 },
+      } as never,
+    )
+  retry(1000)
+  expect(err).toBe('')
+  retry(30_000)
+  expect(err).toBe('dsh: RATE_LIMIT: busy; asking again in 30 s (retry 1 of 5)\n')
 })
