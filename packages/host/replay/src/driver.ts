@@ -80,9 +80,11 @@ async function run(ctx: Context, agent: Agent, step: Step): Promise<void> {
   switch (step.op) {
     case 'initialize':
     case 'newSession':
+    case 'waitForTurnEnd':
     case 'resume':
       return
     case 'prompt':
+    case 'promptExpectError':
       agent.followup(step.text)
       return await agent.whenIdle()
     case 'promptContent':

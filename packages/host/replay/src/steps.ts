@@ -9,8 +9,12 @@ const waitForFile = z.object({ path: z.string() }).optional()
 export const stepSchema = z.discriminatedUnion('op', [
   z.object({ op: z.literal('initialize') }),
   z.object({ op: z.literal('newSession') }),
+  /** Every prompt is waited for; the reference's recordings say so again. */
+  z.object({ op: z.literal('waitForTurnEnd'), timeoutMs }),
   /** Submits a prompt and waits until the agent is idle. */
   z.object({ op: z.literal('prompt'), text: z.string(), timeoutMs }),
+  /** A prompt whose turn is expected to fail; the log says whether it did. */
+  z.object({ op: z.literal('promptExpectError'), text: z.string(), timeoutMs }),
   z.object({ op: z.literal('promptContent'), content: z.array(z.record(z.string(), z.unknown())), timeoutMs }),
   /** Submits a prompt, and cancels once the file is there (or once text has arrived). */
   z.object({ op: z.literal('promptAndCancel'), text: z.string(), waitForFile, timeoutMs }),
