@@ -29,7 +29,7 @@ export function createExecutor(options: ExecutorOptions): ShellService {
 
   async function resolve(request: ShellRequest): Promise<ShellSpec> {
     const policy = request.policy ?? options.defaultPolicy(request.base)
-    const workdir = await resolveWorkdir(request.workdir, request.base ?? policy.workspaceRoot)
+    const workdir = resolveWorkdir(request.workdir, request.base ?? policy.workspaceRoot)
     const asked = request.timeoutMs ?? config.timeoutMs
     return {
       command: request.command,

@@ -26,7 +26,7 @@ export async function apply(ctx: Context): Promise<void> {
     return async () => {
       closing = true
       await owned.terminateAll()
-      pipes.close()
+      await pipes.close()
       process.off('exit', killAll)
     }
   })

@@ -38,8 +38,10 @@ export class PipePool {
     return taken
   }
 
-  close(): void {
+  /** Waits for a batch that is being made, whose names would stay otherwise. */
+  async close(): Promise<void> {
     this.closed = true
+    await this.filling
     for (const pipe of this.ready.splice(0)) closePipe(pipe)
   }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SpawnSpec } from '@dsh/subprocess'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { OwnedGroups } from '../src/owned-groups.ts'
 import { PipePool } from '../src/pipe-pool.ts'
 import { listProcesses } from '../src/process-table.ts'
@@ -18,7 +18,7 @@ const pools = {
 let pool = pools.pipes
 afterAll(async () => {
   await owned.terminateAll()
-  pools.pipes.close()
+  await pools.pipes.close()
   rmSync(dir, { recursive: true, force: true })
 })
 
@@ -154,7 +154,9 @@ describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind)
     expect(descriptors()).toBeLessThan(before + 40)
     const children = listProcesses().filter((entry) => entry.parent === process.pid)
     expect(children.filter((entry) => entry.zombie)).toEqual([])
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`dsh-pipes-${process.pid}-`))).toEqual([])
+    await vi.waitFor(() => {
+      expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`dsh-pipes-${process.pid}-`))).toEqual([])
+    })
   })
 
   it('reports output as it arrives, once', async () => {
