@@ -30,14 +30,15 @@ export interface LadderOptions {
  */
 export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): SandboxService {
   const { knownGaps = [] } = options
-  async function climb(): Promise<{ readonly chosen: Rung | undefined; readonly tried: readonly Tried[] }> {
+  async function climb(all = false): Promise<{ readonly chosen: Rung | undefined; readonly tried: readonly Tried[] }> {
     const tried: Tried[] = []
     for (const rung of rungs) {
       const verdict = await rung.verdict()
       tried.push({ rung, verdict })
-      if (verdict.usable && verdict.holes.length === 0) return { chosen: rung, tried }
+      if (!all && holds(verdict)) break
     }
-    return { chosen: tried.find(({ verdict }) => verdict.usable)?.rung, tried }
+    const chosen = tried.find(({ verdict }) => holds(verdict)) ?? tried.find(({ verdict }) => verdict.usable)
+    return { chosen: chosen?.rung, tried }
   }
 
   return {
@@ -59,8 +60,8 @@ export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): San
       }
     },
 
-    async report(): Promise<SandboxReport> {
-      const { chosen, tried } = await climb()
+    async report({ all = false } = {}): Promise<SandboxReport> {
+      const { chosen, tried } = await climb(all)
       const holes = tried.find(({ rung }) => rung === chosen)?.verdict.holes ?? []
       const notCovered = chosen === undefined ? [] : [...holes, ...chosen.gaps(), ...knownGaps]
       return {
@@ -71,7 +72,7 @@ export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): San
         tried: tried.map(({ rung, verdict }) => ({
           rung: rung.name,
           usable: verdict.usable,
-          detail: verdict.holes.length === 0 ? verdict.detail : `does not hold: ${verdict.holes.join(', ')}`,
+          detail: detailOf(rung, verdict),
         })),
       }
     },
@@ -81,4 +82,14 @@ export function ladder(rungs: readonly Rung[], options: LadderOptions = {}): San
 function withCaches(request: ConfineRequest, { directory }: PackageCaches): ConfineRequest {
   const { policy } = request
   return { ...request, policy: { ...policy, writableRoots: [...(policy.writableRoots ?? []), directory] } }
+}
+
+function holds({ usable, holes }: Verdict): boolean {
+  return usable && holes.length === 0
+}
+
+function detailOf(rung: Rung, { usable, holes, detail }: Verdict): string {
+  if (holes.length > 0) return `does not hold: ${holes.join(', ')}`
+  const gaps = rung.gaps()
+  return usable && gaps.length > 0 ? `usable, but leaves open: ${gaps.join(', ')}` : detail
 }

@@ -66,8 +66,8 @@ export interface ConfinedCommand {
 export interface SandboxService {
   /** Throws SANDBOX_UNAVAILABLE when no rung is usable; never returns an unconfined command. */
   confine(request: ConfineRequest): Promise<ConfinedCommand>
-  /** What the ladder found, for `dsh doctor`, surfaces and `meta`. */
-  report(): Promise<SandboxReport>
+  /** What the ladder found, for `dsh doctor` and surfaces. It stops at the first rung that holds, unless `all` are asked for. */
+  report(options?: { readonly all?: boolean }): Promise<SandboxReport>
 }
 
 export interface SandboxReport {

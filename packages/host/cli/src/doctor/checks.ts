@@ -3,7 +3,8 @@ import { envFiles, home } from './home.ts'
 import { node, proxies, ripgrep, terminal } from './machine.ts'
 import { profiles } from './profiles.ts'
 import { rows } from './rows.ts'
-import { credentials, environment, sandbox } from './services.ts'
+import { sandbox } from './sandbox.ts'
+import { credentials, environment } from './services.ts'
 
 /** In the order of the report. */
 export const checks: readonly DoctorCheck[] = [

@@ -4,34 +4,11 @@ import type { Context } from '@dsh/cordis'
 import { errorText } from '@dsh/core'
 import type {} from '@dsh/credentials-local'
 import { boot, type DoctorCheck, type DoctorEnv, type DoctorFinding } from '@dsh/host'
-import type {} from '@dsh/sandbox'
 import type {} from '@dsh/subprocess'
 import { layerEnvironment } from '../environment.ts'
 import { composeProfile } from '../layers.ts'
 import { moduleLoader } from '../load-module.ts'
 import { readProfile } from '../profile.ts'
-
-/** Each sandbox rung: whether it works here, and what it does not confine. */
-export const sandbox: DoctorCheck = async (env) => {
-  const check = 'sandbox'
-  return withRow(env, '@dsh/sandbox-local', check, async (ctx) => {
-    const report = await ctx.sandbox.report()
-    const rungs: DoctorFinding[] = report.tried.map(({ rung, usable, detail }) => ({
-      check: `sandbox ${rung}`,
-      status: usable ? 'ok' : 'note',
-      text: `${usable ? 'usable' : 'not usable'}${detail === '' ? '' : `: ${detail}`}`,
-      ...(usable || rung !== 'bwrap'
-        ? {}
-        : { remedy: 'install bubblewrap (apt install bubblewrap, dnf install bubblewrap)' }),
-    }))
-    if (report.rung === undefined) {
-      const remedy = 'install bubblewrap, or run in a container of your own with DSH_PERMISSION_MODE=danger-full-access'
-      return [...rungs, { check, status: 'fail', text: 'no rung is usable: confined commands are refused', remedy }]
-    }
-    const gaps = report.notCovered.length === 0 ? '' : `; not covered: ${report.notCovered.join(', ')}`
-    return [...rungs, { check, status: 'ok', text: `${report.rung}, ${report.enforcement}${gaps}` }]
-  })
-}
 
 /** Where the API key comes from; never its value. */
 export const credentials: DoctorCheck = async (env) => {
@@ -67,7 +44,7 @@ export const environment: DoctorCheck = async (env) => {
 }
 
 /** Runs one row of the headless profile by itself, as the user's files shape it. */
-async function withRow(
+export async function withRow(
   { home, cwd, env }: DoctorEnv,
   name: string,
   check: string,
