@@ -36,6 +36,14 @@ const changes: Record<string, Change> = {
   'the model': (options) => {
     options.model = 'cheaper'
   },
+  'a message in the name of another session': (options) => {
+    options.sessionId = 'nobody'
+    options.messages = []
+  },
+  'a message under another purpose': (options) => {
+    options.purpose = 'compaction'
+    options.messages = []
+  },
   'the effort': (options) => {
     options.reasoningEffort = 'max'
   },

@@ -116,6 +116,8 @@ export class Llm extends Service implements LlmService {
     return lazily(() => {
       const options = { ...asked }
       return this.home.waterfall('llm/stream', options, () => {
+        // Whose request it is no listener decides: the guards go by it.
+        Object.assign(options, identityOf(asked))
         for (const check of this.guards) check(options)
         Object.freeze(options)
         return callAdapter(this.serving(options.provider, prepared), options)
@@ -140,4 +142,8 @@ export class Llm extends Service implements LlmService {
       throw llmError(LlmCode.REGISTRATION_DISPOSED, `the adapter of provider "${provider}" was unregistered`)
     return this.factsFor(provider)
   }
+}
+
+function identityOf({ sessionId, purpose }: GenerateOptions): Pick<GenerateOptions, 'sessionId' | 'purpose'> {
+  return { sessionId, purpose }
 }
