@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import { dirname } from 'node:path'
 import { isDshError } from '@dsh/core'
 import { openRunStart, type PackedRow, pack, type Session, type SessionEvent } from '@dsh/session'
 import { AppendFile } from './durable-file.ts'
@@ -78,6 +80,7 @@ export class LogWriter {
       this.closed = true
       this.file?.close()
       this.lock?.release()
+      if (this.file === undefined && this.lock !== undefined) removeIfEmpty(dirname(this.options.path))
     }
   }
 
@@ -137,5 +140,14 @@ export class LogWriter {
 
   private encode(bytes: Buffer): Buffer {
     return this.options.encoding === 'zstd' ? compressFrame(bytes) : bytes
+  }
+}
+
+/** A session that never got its file leaves no directory either. */
+function removeIfEmpty(dir: string): void {
+  try {
+    fs.rmdirSync(dir)
+  } catch {
+    // Somebody else's files are in it, or it is gone.
   }
 }

@@ -23,6 +23,8 @@ export class Surface {
   /** Seqs of the nodes, in model order. */
   readonly nodes: number[] = []
   private readonly shown: (Message | undefined)[] = []
+  /** `shown` without the gaps; grows in step with it, and is made anew after a replacement. */
+  private visible: Message[] = []
   private readonly digests: Buffer[] = []
   private generation = 0
   private snapshot: readonly Message[] | undefined
@@ -44,20 +46,23 @@ export class Surface {
     if (!surfaceTypes.has(event.type)) return
     this.snapshot = undefined
     const range = event.surfaceOp === 'append' ? undefined : this.range(event)
+    const message = messageOf(event)
     if (range === undefined) {
       this.nodes.push(event.seq)
-      this.shown.push(messageOf(event))
+      this.shown.push(message)
+      if (message !== undefined) this.visible.push(message)
       return
     }
     const removed = range.to - range.from + 1
     this.nodes.splice(range.from, removed, event.seq)
-    this.shown.splice(range.from, removed, messageOf(event))
+    this.shown.splice(range.from, removed, message)
+    this.visible = this.shown.filter((one) => one !== undefined)
     this.digests.length = Math.min(this.digests.length, range.from)
     this.generation++
   }
 
   messages(): readonly Message[] {
-    this.snapshot ??= Object.freeze(this.shown.filter((message) => message !== undefined))
+    this.snapshot ??= Object.freeze(this.visible.slice())
     return this.snapshot
   }
 
@@ -69,7 +74,7 @@ export class Surface {
     }
     return {
       generation: this.generation,
-      count: this.messages().length,
+      count: this.visible.length,
       digest: (this.digests.at(-1) ?? chainStart).toString('hex'),
     }
   }
