@@ -40,6 +40,12 @@ export function runManager(
   })
 }
 
+/** Brings the installed packages in line with a manifest that was put back. */
+export async function bringBack(manager: Manager, dir: string): Promise<void> {
+  await runManager(manager, dir, ['install'], 'quiet')
+  if (manager.name === 'npm') await runManager(manager, dir, ['prune'], 'quiet')
+}
+
 function onPath(name: string): string | undefined {
   const suffixes = process.platform === 'win32' ? ['.cmd', '.exe'] : ['']
   for (const dir of (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)) {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { UsageError } from '../argv.ts'
 import { resolveHome } from '../home.ts'
 import { composeProfile } from '../layers.ts'
-import { findManager, runManager } from '../package-manager.ts'
+import { bringBack, findManager, runManager } from '../package-manager.ts'
 import { profileDir, readProfile } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { ProfileSnapshot } from '../profile-snapshot.ts'
@@ -66,7 +66,7 @@ export async function run(args: readonly string[]): Promise<number> {
     composeProfile(readProfile(home, name), { home, cwd: process.cwd(), patches: [], scope: 'all' })
   } catch (error) {
     await before.restore()
-    await runManager(manager, dir, ['install'], 'quiet')
+    await bringBack(manager, dir)
     process.stderr.write('dsh: the profile does not compose with this; it is as it was\n')
     throw error
   }
