@@ -1,4 +1,4 @@
-import type { GenerateOptions, ImageBlock, LlmAdapter, ResolvedModel, StreamChunk } from '@dsh/llm'
+import type { GenerateOptions, ImageBlock, LlmAdapter, LlmFailure, ResolvedModel, StreamChunk } from '@dsh/llm'
 import { failureOf, LlmCode, resolveRetryPolicy } from '@dsh/llm'
 import { callServer } from './call.ts'
 import type { Config } from './config.ts'
@@ -77,7 +77,6 @@ export function createAdapter(parts: AdapterParts): LlmAdapter {
     const transport = await parts.transport(new URL(parts.baseURL))
     const window = model.context?.contextWindow
     const estimate = estimatePrompt(body.promptLength, options.sessionId ? anchors.get(options.sessionId) : undefined)
-    const asked = clampOutput(options.maxTokens, window, estimate)
     const plan = {
       displayName: config.displayName,
       baseURL: parts.baseURL,
@@ -88,32 +87,38 @@ export function createAdapter(parts: AdapterParts): LlmAdapter {
       requireDone: config.requireDone,
       signal: options.signal,
     }
-    const run = async function* (maxTokens: number | undefined): AsyncIterable<StreamChunk> {
-      for await (const chunk of callServer(transport, { ...plan, body: body.finish(maxTokens) })) {
-        if (chunk.type === 'usage' && options.purpose === undefined)
-          remember(options.sessionId, {
-            promptLength: body.promptLength,
-            promptTokens: chunk.usage.inputTokens + (chunk.usage.cacheReadTokens ?? 0),
-          })
-        yield chunk
+    const run = (maxTokens: number | undefined) => callServer(transport, { ...plan, body: body.finish(maxTokens) })
+    const note = (chunk: StreamChunk): void => {
+      if (chunk.type !== 'usage' || options.purpose !== undefined) return
+      const { inputTokens, cacheReadTokens = 0 } = chunk.usage
+      remember(options.sessionId, { promptLength: body.promptLength, promptTokens: inputTokens + cacheReadTokens })
+    }
+    let maxTokens = clampOutput(options.maxTokens, window, estimate)
+    for (let begun = false; ; ) {
+      try {
+        for await (const batch of run(maxTokens)) {
+          begun = true
+          for (const chunk of batch) {
+            note(chunk)
+            yield chunk
+          }
+        }
+        return
+      } catch (error) {
+        const less = begun ? undefined : smallerOutput(options, failureOf(error), estimate)
+        if (less === undefined || maxTokens === undefined || less >= maxTokens) throw error
+        maxTokens = less
       }
     }
-    let begun = false
-    try {
-      for await (const chunk of run(asked)) {
-        begun = true
-        yield chunk
-      }
-    } catch (error) {
-      const failure = failureOf(error)
-      if (failure.code !== LlmCode.CONTEXT_WINDOW_EXCEEDED || begun) throw error
-      const { window: named, promptTokens, outputIsToBlame } = readOverflow(failure.message)
-      if (named !== undefined && named >= SMALLEST_WINDOW) learned.set(options.model, named)
-      // A server with a smaller window than we thought refuses the output cap, not the prompt: ask again for less.
-      const less = clampOutput(options.maxTokens, learned.get(options.model), promptTokens ?? estimate)
-      if (!outputIsToBlame || less === undefined || asked === undefined || less >= asked) throw error
-      yield* run(less)
-    }
+  }
+
+  /** A server with a smaller window than we thought refuses the output cap, not the prompt: what to ask for instead. */
+  function smallerOutput(options: GenerateOptions, failure: LlmFailure, estimate: number): number | undefined {
+    if (failure.code !== LlmCode.CONTEXT_WINDOW_EXCEEDED) return undefined
+    const { window, promptTokens, outputIsToBlame } = readOverflow(failure.message)
+    if (window === undefined || window < SMALLEST_WINDOW) return undefined
+    learned.set(options.model, window)
+    return outputIsToBlame ? clampOutput(options.maxTokens, window, promptTokens ?? estimate) : undefined
   }
 
   return {

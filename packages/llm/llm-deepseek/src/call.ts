@@ -1,8 +1,7 @@
 import { errorText, isDshError } from '@dsh/core'
 import { LlmCode, llmError, type StreamChunk } from '@dsh/llm'
 import { eventFailure, httpFailure } from './failures.ts'
-import { createResponseMapper, malformed } from './response-chunks.ts'
-import { createSseParser } from './sse.ts'
+import { createStreamReader } from './stream-reader.ts'
 import type { HttpReply, Transport } from './transport.ts'
 import { type Watchdog, watch } from './watchdog.ts'
 
@@ -19,11 +18,12 @@ export interface CallPlan {
 }
 
 const MAX_ERROR_BODY = 65_536
-/** One event longer than this is no answer of a model. */
-const MAX_EVENT_CHARS = 33_554_432
 
-/** One request and its stream. Every failure is thrown with its code; nothing is yielded after `[DONE]`. */
-export async function* callServer(transport: Transport, plan: CallPlan): AsyncIterable<StreamChunk> {
+/**
+ * One request and its stream, as the batches in which it came over the network. Every failure is thrown with its code;
+ * nothing is yielded after `[DONE]`.
+ */
+export async function* callServer(transport: Transport, plan: CallPlan): AsyncIterable<readonly StreamChunk[]> {
   const dog = watch(plan.signal, plan.idleMs, plan.stallMs)
   let reply: HttpReply | undefined
   try {
@@ -43,45 +43,26 @@ function send(transport: Transport, plan: CallPlan, signal: AbortSignal): Promis
   return transport.post(new URL(`${plan.baseURL}/chat/completions`), plan.headers, plan.body, signal)
 }
 
-async function* readStream(reply: HttpReply, plan: CallPlan, dog: Watchdog): AsyncIterable<StreamChunk> {
-  const decoder = new TextDecoder()
-  const parser = createSseParser()
-  const mapper = createResponseMapper(plan.displayName)
+async function* readStream(reply: HttpReply, plan: CallPlan, dog: Watchdog): AsyncIterable<readonly StreamChunk[]> {
+  const reader = createStreamReader(plan.displayName)
   const bytes = reply.body[Symbol.asyncIterator]()
   let received = 0
   while (true) {
     const next = await named(dog, plan, 'stream from', () => bytes.next())
-    if (next.done === true) break
     dog.pulse()
-    received += next.value.byteLength
+    received += next.done === true ? 0 : next.value.byteLength
     if (received > plan.maxResponseBytes)
       throw llmError(
         LlmCode.MALFORMED_RESPONSE,
         `${plan.displayName} answered more than ${plan.maxResponseBytes} bytes`,
       )
-    for (const { event, data } of parser.feed(decoder.decode(next.value, { stream: true }))) {
+    const { chunks, end } = next.done === true ? reader.close(plan.requireDone) : reader.feed(next.value)
+    if (chunks.length > 0) {
       dog.progress()
-      if (data === '[DONE]') return yield* mapper.finish()
-      const wire = parse(data)
-      if (event === 'error') throw eventFailure(wire, plan.displayName)
-      yield* mapper.accept(wire)
+      yield chunks
     }
-    if (parser.pending > MAX_EVENT_CHARS)
-      throw llmError(
-        LlmCode.MALFORMED_RESPONSE,
-        `${plan.displayName} sent one event of more than ${MAX_EVENT_CHARS} characters`,
-      )
-  }
-  const last = parser.end()
-  if (last?.data === '[DONE]' || (!plan.requireDone && mapper.finished)) return yield* mapper.finish()
-  throw llmError(LlmCode.STREAM_CLOSED, 'SSE stream ended without [DONE]')
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    throw malformed(data)
+    if (end?.failure !== undefined) throw end.failure
+    if (end !== undefined) return
   }
 }
 

@@ -25,9 +25,14 @@ export function lazily(open: () => AsyncIterable<StreamChunk>): AsyncIterable<St
     [Symbol.asyncIterator]() {
       let inner: AsyncIterator<StreamChunk> | undefined
       return {
-        async next() {
-          inner ??= open()[Symbol.asyncIterator]()
-          return inner.next()
+        // Not async: one promise per chunk and layer is enough.
+        next() {
+          try {
+            inner ??= open()[Symbol.asyncIterator]()
+            return inner.next()
+          } catch (error) {
+            return Promise.reject(error)
+          }
         },
         async return(value?: unknown) {
           if (inner?.return) return inner.return(value)

@@ -10,10 +10,13 @@ export interface FilledConfig {
 export function fillDefaults(
   asked: LlmCallConfig & { provider: string; model: string },
   model: ResolvedModel,
+  /** An adapter for every route knows nothing of a model's efforts; whatever was chosen is taken as it is. */
+  anyEffort = false,
 ): FilledConfig {
   const efforts = model.reasoning?.efforts ?? []
   const asksEffort = asked.reasoningEffort !== undefined
-  if (asksEffort && !efforts.some((effort) => effort.id === asked.reasoningEffort))
+  const unchecked = anyEffort && model.reasoning === undefined
+  if (asksEffort && !unchecked && !efforts.some((effort) => effort.id === asked.reasoningEffort))
     throw llmError(
       LlmCode.UNSUPPORTED_REASONING_EFFORT,
       `provider "${asked.provider}" model "${asked.model}" does not support reasoning effort "${asked.reasoningEffort}"`,

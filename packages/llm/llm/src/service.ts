@@ -60,7 +60,7 @@ export class Llm extends Service implements LlmService {
       throw llmError(LlmCode.INVALID_REQUEST, 'a model call needs a provider and a model')
     const facts = this.factsFor(provider)
     const resolved = checkModel(await facts.resolveModel(model, provider))
-    const filled = fillDefaults({ ...config, provider, model }, resolved)
+    const filled = fillDefaults({ ...config, provider, model }, resolved, facts.route === EVERY_ROUTE)
     const retryPolicy = facts.retryPolicy?.()
     return {
       ...filled,

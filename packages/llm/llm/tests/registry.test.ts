@@ -183,6 +183,9 @@ test('an adapter for every route takes the calls of all, while facts still come 
   expect(await collect(prepared.stream({ ...options(), ...prepared.config }))).toEqual([stop])
   const unknown = await ctx.get('llm')!.prepareCall({ provider: 'q', model: 'm' })
   expect(unknown.config).toEqual({ provider: 'q', model: 'm' })
+  await expect(
+    ctx.get('llm')!.prepareCall({ provider: 'q', model: 'm', reasoningEffort: 'max' }),
+  ).resolves.toBeDefined()
   await collect(unknown.stream(options({ provider: 'q' })))
   expect(asked).toEqual(['p', 'q'])
 })
