@@ -17,7 +17,7 @@ const { values } = parseArgs({
 })
 
 const rows = (
-  await Promise.all(['startup', 'answer', 'steps', 'bash'].map((file) => import(`./rows/${file}.mjs`)))
+  await Promise.all(['startup', 'answer', 'steps', 'bash', 'search'].map((file) => import(`./rows/${file}.mjs`)))
 ).flatMap((module) => module.rows)
 if (values.list) {
   for (const row of rows) console.log(`${row.name.padEnd(28)} ${row.what}`)
