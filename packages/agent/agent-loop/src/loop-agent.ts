@@ -5,6 +5,7 @@ import type { UserMessage } from '@dsh/llm'
 import type { AbortCause, InboxTarget, Session } from '@dsh/session'
 import type { LoopHost } from './host.ts'
 import { runTurn } from './turn.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** What the composition gives to every agent. */
 export interface LoopServices extends Pick<LoopHost, 'ctx' | 'llm' | 'tools' | 'systemPrompt'> {
@@ -121,7 +122,11 @@ export class LoopAgent implements Agent {
     if (this.activity !== undefined) throw agentError(agentErrors.busy, `agent "${this.id}" already has active work`)
     const controller = new AbortController()
     const work = Promise.resolve().then(() => job(controller.signal))
-    this.begin('maintenance', controller, work)
+    this.begin(
+      'maintenance',
+      controller,
+      untilAborted<unknown>(work, controller.signal, () => undefined),
+    )
     return work
   }
 

@@ -154,3 +154,9 @@ test('maintenance keeps turns out, and they keep it out', async () => {
   await run.agent.whenIdle()
   expect(run.last('turn/end')?.data.reason.kind).toBe('completed')
 })
+
+test('a maintenance job that does not listen cannot hold the end of its agent up', async () => {
+  const run = await harness({ replies: [] })
+  void run.agent.runMaintenance(() => new Promise(() => {}))
+  await settlesWithin(3000, run.agent.dispose())
+})

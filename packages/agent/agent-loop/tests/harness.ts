@@ -20,6 +20,8 @@ export interface Booted {
   all<T extends SessionEventType>(type: T): SessionEventOf<T>[]
   last<T extends SessionEventType>(type: T): SessionEventOf<T> | undefined
   turn(text: string): Promise<void>
+  /** Before the test ends, for tests that boot often. */
+  close(): Promise<void>
 }
 
 export interface HarnessOptions {
@@ -59,7 +61,7 @@ export async function harness(options: HarnessOptions): Promise<Booted> {
       for (const tool of options.tools ?? []) ctx.tools.register(tool)
     },
   }
-  const { ctx } = await bootRows(
+  const { ctx, dispose } = await bootRows(
     [
       { module: llmRow },
       { module: options.stream === undefined ? script.row : streaming },
@@ -85,6 +87,7 @@ export async function harness(options: HarnessOptions): Promise<Booted> {
     types: () => session.events.map(({ type }) => type),
     all,
     last: (type) => all(type).at(-1),
+    close: dispose,
     async turn(text) {
       agent.followup(text)
       await agent.whenIdle()

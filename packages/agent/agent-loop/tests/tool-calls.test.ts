@@ -1,5 +1,6 @@
 import type { Reply } from '@dsh/testkit'
 import { say } from '@dsh/testkit'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { harness, resultTexts, sleep, textTool } from './harness.ts'
 
@@ -114,4 +115,40 @@ test('a result that concludes the turn ends it without another request', async (
   await run.turn('go')
   expect(run.requests).toHaveLength(1)
   expect(run.last('turn/end')?.data.reason).toEqual({ kind: 'completed' })
+})
+
+test('whatever the mix of calls: results in model order, an exclusive body alone, never more than the cap', async () => {
+  const callsOf = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 6 }), alone: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 9,
+  })
+  const property = fc.asyncProperty(callsOf, fc.integer({ min: 1, max: 4 }), async (calls, cap) => {
+    const live = new Set<number>()
+    const problems: string[] = []
+    const tool = textTool(
+      'job',
+      async (args) => {
+        const { id, ms, alone } = args as { id: number; ms: number; alone: boolean }
+        live.add(id)
+        if (live.size > cap) problems.push(`${live.size} at once`)
+        if (live.size > 1 && [...live].some((other) => calls[other]!.alone)) problems.push(`${id} is not alone`)
+        await sleep(ms)
+        live.delete(id)
+        return `${id}${alone ? '!' : ''}`
+      },
+      { isConcurrencySafe: (args: { alone: boolean }) => !args.alone },
+    )
+    const reply = batch(...calls.map((shape, id): [string, object] => ['job', { id, ...shape }]))
+    const run = await harness({ replies: [reply, say('ok')], tools: [tool], loop: { maxParallelToolCalls: cap } })
+    await run.turn('go')
+    expect(problems).toEqual([])
+    expect(resultTexts(run)).toEqual(calls.map(({ alone }, id) => `${id}${alone ? '!' : ''}`))
+    const order = run.session.events
+      .filter(({ type }) => type === 'tool/call')
+      .map(({ data }) => (data as { callId: string }).callId)
+    const cited = run.all('tool/result').map(({ sourceEventSeqs }) => run.session.events[sourceEventSeqs![0]!]!.data)
+    expect(cited.map((data) => (data as { callId: string }).callId)).toEqual(order)
+    await run.close()
+  })
+  await fc.assert(property, { numRuns: 25, seed: 7 })
 })

@@ -188,3 +188,43 @@ test('the runtime context follows the prompt once, and again only when it change
     'Current runtime context: none. Earlier runtime-context snapshots no longer apply.',
   ])
 })
+
+test("what is registered through agent.ctx is that agent's alone, also its listeners, and ends with it", async () => {
+  const run = await harness({ replies: [call('mine', {}), say('a'), call('mine', {}), say('b')] })
+  const heard: string[] = []
+  run.agent.ctx.tools.register(textTool('mine', async () => 'only here'))
+  run.agent.ctx.on('tools/pre-execute', (exec, next) => {
+    heard.push(exec.agent!.id)
+    return next()
+  })
+  await run.turn('go')
+  const other = await run.ctx.agents.create({ cwd: '/', provider: 'scripted', model: 'm1' })
+  other.followup('go')
+  await other.whenIdle()
+  expect(resultTexts(run)).toEqual(['only here'])
+  expect(JSON.stringify(other.session.events)).toContain('unknown tool \\"mine\\"')
+  expect(heard).toEqual([run.agent.id])
+  await run.agent.dispose()
+  expect(run.ctx.tools.schemas(run.agent)).toEqual([])
+})
+
+test('a resumed session keeps its explicit effort for the same model, and re-resolves what the adapter had filled in', async () => {
+  const { withResumedChoice } = await import('../src/open-session.ts')
+  const session = (config: object, adapterDefaults?: object) =>
+    ({
+      requestHeader: { config: { provider: 'p', model: 'm', ...config }, ...(adapterDefaults && { adapterDefaults }) },
+    }) as never
+  expect(withResumedChoice({}, session({ reasoningEffort: 'high' }))).toMatchObject({
+    provider: 'p',
+    model: 'm',
+    reasoningEffort: 'high',
+  })
+  expect(withResumedChoice({}, session({ reasoningEffort: 'high' }, { reasoningEffort: true }))).toEqual({
+    provider: 'p',
+    model: 'm',
+  })
+  expect(withResumedChoice({ model: 'other' }, session({ reasoningEffort: 'high' }))).toEqual({
+    provider: 'p',
+    model: 'other',
+  })
+})

@@ -47,7 +47,7 @@ export function startCall(input: ToolCallInput, args: unknown, definition: ToolD
   return call
 }
 
-/** Events about a call reach the rows of its agent only; a call without an agent is everybody's. */
+/** Events about a call reach the rows of its agent only; one without an agent reaches those that belong to nobody. */
 export function targetOf({ exec }: Call): object {
-  return exec.agent === undefined ? {} : scopeTarget(exec.agent)
+  return scopeTarget(exec.agent ?? exec)
 }
