@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readLayer } from '@dsh/compose'
 import { UsageError } from '../argv.ts'
 import { resolveHome } from '../home.ts'
-import { profileTemplatesDir } from '../paths.ts'
 import { profileDir, profileError, profileNames, readProfile, templateNames } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { parseWords } from './words.ts'
@@ -61,7 +61,7 @@ function bundlesText(home: string, name: string): string {
 
 async function remove(dir: string, name: string, yes: boolean): Promise<void> {
   if (!existsSync(dir)) throw profileError(`profile "${name}" is not in the home`)
-  if (!yes && hasOwnContent(dir, name)) {
+  if (!yes && hasOwnContent(dir)) {
     throw profileError(
       `profile "${name}" holds patches or plugins of yours`,
       `dsh profile rm ${name} --yes removes them`,
@@ -70,12 +70,15 @@ async function remove(dir: string, name: string, yes: boolean): Promise<void> {
   await rm(dir, { recursive: true })
 }
 
-function hasOwnContent(dir: string, name: string): boolean {
+/** Installed plugins, or a patch file that says anything at all. */
+function hasOwnContent(dir: string): boolean {
   if (existsSync(join(dir, 'node_modules'))) return true
-  return ['cordis.patch.yml', 'package.json'].some((file) => {
-    const own = join(dir, file)
-    const template = join(profileTemplatesDir, name, file)
-    if (!existsSync(own)) return false
-    return !existsSync(template) || readFileSync(own, 'utf8') !== readFileSync(template, 'utf8')
-  })
+  const file = join(dir, 'cordis.patch.yml')
+  if (!existsSync(file)) return false
+  try {
+    const text = readFileSync(file, 'utf8')
+    return readLayer({ label: file, kind: 'profile', file, text }).patches.length > 0
+  } catch {
+    return true
+  }
 }
