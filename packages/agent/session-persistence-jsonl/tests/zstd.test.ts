@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { decompressLog, frameBounds } from '../src/zstd.ts'
+import { verifyLog } from '../src/index.ts'
+import { canWriteZstd, decompressLog, frameBounds } from '../src/zstd.ts'
 import { host, linesOf, playTurn, temporaryRoot } from './scene.ts'
 
 const hasTool = spawnSync('zstd', ['--version']).status === 0
@@ -63,5 +64,47 @@ describe.skipIf(!hasTool)('compressed logs', () => {
       'complete frame contains a torn JSONL record',
     )
     expect(renameSync).toBeTypeOf('function')
+  })
+})
+
+describe.skipIf(!canWriteZstd)('where the runtime can compress', () => {
+  it('logs are written as frames: the header, then one per batch', async () => {
+    const root = temporaryRoot()
+    const h = await host(root, { compression: 'zstd' })
+    const session = h.sessions.create({ id: 's', cwd: '/w' })
+    playTurn(session, 1)
+    await h.store.flush(session)
+    playTurn(session, 2)
+    await h.store.flush(session)
+    const path = (await h.store.locate('s')) as string
+    expect(path.endsWith('session.jsonl.zstd')).toBe(true)
+    const bytes = readFileSync(path)
+    expect(frameBounds(bytes).frames.length).toBe(3)
+    await h.sessions.dispose('s')
+    const again = await h.store.resume('s')
+    playTurn(again, 3)
+    await h.sessions.dispose('s')
+    expect((await verifyLog(root, 's')).problems).toEqual([])
+    expect((await h.store.inspect('s')).events.length).toBe(again.events.length)
+    await h.dispose()
+  })
+
+  it('a flipped byte in a frame is found by its checksum', async () => {
+    const h = await host(temporaryRoot(), { compression: 'zstd' })
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    const bytes = readFileSync(path)
+    const at = bytes.length - 20
+    bytes[at] = (bytes[at] as number) ^ 0xff
+    writeFileSync(path, bytes)
+    await expect(h.store.resume('s')).rejects.toThrow('failed validation')
+    await h.dispose()
+  })
+})
+
+describe.skipIf(canWriteZstd)('where the runtime cannot compress', () => {
+  it('a row that is told to compress does not start', async () => {
+    await expect(host(temporaryRoot(), { compression: 'zstd' })).rejects.toThrow('needs Node 22.15 or newer')
   })
 })
