@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Area, accessAt, canonical, isWithin } from '@dsh/sandbox'
@@ -18,8 +18,8 @@ export interface SocketSearch {
   readonly areas: readonly Area[]
 }
 
-const depthLimit = 3
-const entryLimit = 4000
+const depthLimit = 2
+const entryLimit = 2000
 
 /**
  * Sockets that a command could open by their path, and that lead out of the confinement: an ssh agent, a container
@@ -79,21 +79,47 @@ function listSockets(root: string): string[] {
   for (let depth = 0; depth < depthLimit && level.length > 0; depth++) {
     const next: string[] = []
     for (const directory of level) {
-      for (const entry of entriesOf(directory)) {
-        if (++seen > entryLimit) return found
-        if (entry.isSocket()) found.push(join(directory, entry.name))
-        else if (entry.isDirectory()) next.push(join(directory, entry.name))
-      }
+      const listing = listingOf(directory)
+      seen += listing.size
+      if (seen > entryLimit) return found
+      found.push(...listing.sockets)
+      next.push(...listing.directories)
     }
     level = next
   }
   return found
 }
 
-function entriesOf(directory: string): Dirent[] {
+interface Listing {
+  readonly changed: number
+  readonly size: number
+  readonly sockets: readonly string[]
+  readonly directories: readonly string[]
+}
+
+/** Directories do not change much between two commands. */
+const listings = new Map<string, Listing>()
+/** The kernel's clock is coarse: what changed just now may change again within the same tick. */
+const settledMs = 100
+
+function listingOf(directory: string): Listing {
+  const nothing = { changed: 0, size: 0, sockets: [], directories: [] }
   try {
-    return readdirSync(directory, { withFileTypes: true })
+    const changed = statSync(directory).mtimeMs
+    const known = listings.get(directory)
+    if (known?.changed === changed) return known
+    const entries = readdirSync(directory, { withFileTypes: true })
+    const named = (test: (entry: Dirent) => boolean) => entries.filter(test).map(({ name }) => join(directory, name))
+    const listing = {
+      changed,
+      size: entries.length,
+      sockets: named((entry) => entry.isSocket()),
+      directories: named((entry) => entry.isDirectory()),
+    }
+    if (listings.size > entryLimit) listings.clear()
+    if (Date.now() - changed > settledMs) listings.set(directory, listing)
+    return listing
   } catch {
-    return []
+    return nothing
   }
 }
