@@ -1,5 +1,6 @@
 import * as zlib from 'node:zlib'
 import { sessionError } from '@dsh/session'
+import { xxh64Low } from './xxh64.ts'
 
 /** `node:zlib` knows Zstandard from Node 22.15 on; older runtimes read through `fzstd`, and cannot write it. */
 interface ZlibWithZstd {
@@ -100,7 +101,14 @@ async function decompressor(): Promise<Inflate> {
     }
     return Buffer.concat(parts)
   }
-  return { whole: native.zstdDecompressSync ?? ((frame) => decompress(frame)), part: salvage }
+  const checked = (frame: Uint8Array) => {
+    const text = decompress(frame)
+    const hasChecksum = ((frame[4] as number) & 0x04) !== 0
+    if (hasChecksum && Buffer.from(frame.slice(-4)).readUInt32LE() !== xxh64Low(text))
+      throw new Error('checksum mismatch')
+    return text
+  }
+  return { whole: native.zstdDecompressSync ?? checked, part: salvage }
 }
 
 const magic = 0xfd2fb528
