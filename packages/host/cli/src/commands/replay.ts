@@ -18,6 +18,7 @@ import {
   type Summary,
   skippedOutcome,
   summaryOf,
+  type UnmetNeeds,
   unmetNeeds,
   useCredentials,
   writeFixture,
@@ -47,6 +48,9 @@ requests and the resulting files against the recording. What the model says is r
 
 Exit: 0 everything as recorded, 1 something differs, 2 usage.
 `
+
+/** This program. */
+const self = [process.execPath, process.argv[1] as string]
 
 const modes = ['replay', 'record', 'refresh'] as const
 type Mode = (typeof modes)[number]
@@ -89,9 +93,10 @@ export async function run(args: readonly string[]): Promise<number> {
   const { targets, options } = parsed
   const fixtures = await readAll(targets, options)
   const started = performance.now()
+  const lacking = await unmetNeeds(fixtures, self)
   const narrated = fixtures.length === 1 && !options.json && !options.quiet
   const outcomes = await pool(fixtures, options.jobs, async (fixture) => {
-    const outcome = await one(fixture, options, narrated)
+    const outcome = await one(fixture, options, narrated, lacking)
     if (!options.json) process.stdout.write(`${narrated ? '\n' : ''}${outcomeText(outcome, options.maxLines)}\n`)
     return outcome
   })
@@ -158,8 +163,8 @@ async function readAll(targets: readonly string[], options: Options): Promise<Fi
   }
 }
 
-async function one(fixture: Fixture, options: Options, narrated: boolean): Promise<Outcome> {
-  const lacks = unmetNeeds(fixture)
+async function one(fixture: Fixture, options: Options, narrated: boolean, lacking: UnmetNeeds): Promise<Outcome> {
+  const lacks = options.permissionMode === 'danger-full-access' ? [] : lacking(fixture)
   if (lacks.length > 0) return skippedOutcome(fixture, `needs ${lacks.join(', ')}`)
   if (options.mode === 'record' && fixture.input.scripted === true)
     return skippedOutcome(fixture, 'scripted: a person wrote what the model says')
@@ -180,7 +185,7 @@ async function one(fixture: Fixture, options: Options, narrated: boolean): Promi
 function driveOptions(options: Options, narrated: boolean): DriveOptions {
   const tell = narrated ? narrator((text) => process.stdout.write(text), process.stdout.isTTY === true) : undefined
   return {
-    command: [process.execPath, process.argv[1] as string],
+    command: self,
     patches: options.patches,
     live: options.mode === 'record',
     ...(options.mode === 'record' ? { env: modelEnv(process.env) } : {}),
