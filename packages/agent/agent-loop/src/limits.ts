@@ -3,6 +3,9 @@ import type { AgentLimits } from '@dsh/agent'
 /** Steps in a row that call the same tools with the same arguments and get the same results. */
 export const maxIdenticalSteps = 20
 
+/** Calls that take longer are waiting for something: a job that is asked for again and again is no runaway. */
+export const waitingMs = 5000
+
 export interface LimitHit {
   readonly limit: 'max-turns' | 'max-wall-time' | 'max-budget' | 'identical-steps' | 'degenerate-output' | 'output-size'
   readonly value: number

@@ -17,6 +17,7 @@ export interface ToolBatch {
   readonly concluded: boolean
   /** Calls and results of the batch, for telling one step from the next. */
   readonly fingerprint: string
+  readonly durationMs: number
 }
 
 /**
@@ -61,6 +62,7 @@ class Batch {
   /** Grows by one commit per call, so that results follow in model order. */
   private commits: Promise<void> = Promise.resolve()
   private concluded = false
+  private readonly startedAt = performance.now()
   private readonly seen: string[] = []
 
   constructor(host: LoopHost, place: StepPlace, signal: AbortSignal) {
@@ -111,7 +113,8 @@ class Batch {
   }
 
   summary(): ToolBatch {
-    return { concluded: this.concluded, fingerprint: this.seen.join('\n') }
+    const durationMs = performance.now() - this.startedAt
+    return { concluded: this.concluded, fingerprint: this.seen.join('\n'), durationMs }
   }
 
   private finish(admitted: AdmittedCall): Promise<ToolResult> {

@@ -4,7 +4,7 @@ import { failureOf, type UserMessage } from '@dsh/llm'
 import type { AbortCause, Fold, InboxTarget, TurnEndReason } from '@dsh/session'
 import type { LoopHost } from './host.ts'
 import { LimitStop } from './limit-stop.ts'
-import { type LimitHit, limitReached, wallTimeHit } from './limits.ts'
+import { type LimitHit, limitReached, waitingMs, wallTimeHit } from './limits.ts'
 import { runtimeContextMessage } from './runtime-context.ts'
 import { runStep, type StepOutcome } from './step.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -187,7 +187,8 @@ function countUse({ limits, spentUsd }: LoopHost, controller: AbortController): 
     },
     record({ batch }) {
       requests++
-      identicalSteps = batch !== undefined && batch.fingerprint === fingerprint ? identicalSteps + 1 : 1
+      const repeated = batch !== undefined && batch.fingerprint === fingerprint && batch.durationMs < waitingMs
+      identicalSteps = repeated ? identicalSteps + 1 : 1
       fingerprint = batch?.fingerprint
     },
     get hit() {
