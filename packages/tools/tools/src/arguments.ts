@@ -24,7 +24,7 @@ function decode(raw: string): unknown {
   }
 }
 
-/** Leaves out optional scalars given as `null`: models send both spellings of "nothing". */
+/** Leaves out optional scalars and lists given as `null`: models send both spellings of "nothing". */
 export function dropNulls(definition: Pick<ToolDefinition, 'parameters' | 'nullIsAbsent'>, args: unknown): unknown {
   return definition.nullIsAbsent === false ? args : without(definition.parameters, args)
 }
@@ -39,7 +39,7 @@ function without(schema: JsonSchema, value: unknown): unknown {
   const kept: [string, unknown][] = []
   for (const [name, given] of Object.entries(value)) {
     const property = schema.properties[name]
-    if (given === null && property !== undefined && !schema.required?.includes(name) && isScalar(property)) {
+    if (given === null && property !== undefined && !schema.required?.includes(name) && isDroppable(property)) {
       changed = true
       continue
     }
@@ -50,9 +50,9 @@ function without(schema: JsonSchema, value: unknown): unknown {
   return changed ? Object.freeze(Object.fromEntries(kept)) : value
 }
 
-function isScalar({ type, enum: values }: JsonSchema): boolean {
+function isDroppable({ type, enum: values }: JsonSchema): boolean {
   if (values?.includes(null) === true) return false
-  return type === 'string' || type === 'number' || type === 'integer' || type === 'boolean'
+  return type !== undefined && type !== 'object' && type !== 'null'
 }
 
 function mapIfChanged(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
