@@ -29,7 +29,9 @@ export interface BenchOptions {
   readonly top?: string
   /** Rows in the place of fs-sandbox. */
   readonly fs?: readonly RowSpec[]
+  /** Without it no observation policy is mounted. */
   readonly policy?: boolean
+  readonly policyConfig?: Record<string, unknown>
 }
 
 /** The real file rows over a directory of their own, and calls as the loop makes them. */
@@ -47,7 +49,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
       { module: await import('@dsh/tools') },
       {
         module: await import('@dsh/sandbox-policy'),
-        config: { mode: options.mode ?? 'workspace-write', workspaceRoot: root },
+        config: { mode: options.mode ?? 'workspace-write', workspaceRoot: root, ...options.policyConfig },
       },
       ...(options.fs ?? [{ module: await import('@dsh/fs-sandbox') }]),
       ...(options.policy === false ? [] : [{ module: await import('@dsh/fs-observation-policy') }]),
