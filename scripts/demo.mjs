@@ -8,21 +8,17 @@ import { bin, makeReady, root } from './ready.mjs'
 makeReady()
 
 const scratch = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'dsh-demo-')))
-const sandbox = rungs()
+const bubblewrap = rung('sandbox bwrap')
+const confined = bubblewrap?.status === 'ok'
 console.log(`
 What the model says in this session is recorded: no key, no network. Everything else happens now, in a scratch
-copy of fixtures/fix-a-failing-test/workspace: the files are read and edited, the commands run${sandbox.confined ? ' in the sandbox' : ''}.`)
-if (!sandbox.bubblewrap) {
+copy of fixtures/fix-a-failing-test/workspace: the files are read and edited, the commands run${confined ? ' in the sandbox' : ''}.`)
+if (!confined) {
   console.log(`
-The sandbox rung that is missing here is bubblewrap (${sandbox.why}).
-To get it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).`)
-  if (sandbox.confined)
-    console.log(
-      'The commands run in the next rung, Landlock, which confines less; "npx dsh doctor" says what it leaves open.',
-    )
-  else
-    console.log(`Without a rung dsh refuses to run a command, unless it is told to run it unconfined. For this demo it is told so:
-DSH_PERMISSION_MODE=danger-full-access, in the scratch copy. "npx dsh doctor" says what works on this machine.`)
+The sandbox rung that is missing here is bubblewrap (${bubblewrap?.text ?? 'not on this platform'}).
+To get it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).
+This demo runs its commands without: DSH_PERMISSION_MODE=danger-full-access, in the scratch copy. A session of your
+own is confined or refused; "npx dsh doctor" says which rungs work on this machine.`)
 }
 
 const played = run(process.execPath, [
@@ -33,28 +29,22 @@ const played = run(process.execPath, [
   scratch,
   '--pace',
   '15',
-  ...(sandbox.confined ? [] : ['--permission-mode', 'danger-full-access']),
+  ...(confined ? [] : ['--permission-mode', 'danger-full-access']),
 ])
 console.log(`\nThe scratch repository's own tests, run once more outside of the session:`)
 const tests = run(process.execPath, ['--test', '--test-reporter=spec'], path.join(scratch, 'w'))
 rmSync(scratch, { recursive: true, force: true })
 console.log(
   played === 0 && tests === 0
-    ? `\nThe session came out as recorded${sandbox.confined ? '' : ' (files only: it ran in another mode)'}. Try your own: npx dsh --help`
+    ? `\nThe session came out as recorded${confined ? '' : ' (files only: it ran in another mode)'}. Try your own: npx dsh --help`
     : '\nSomething came out differently, see above.',
 )
 process.exit(played || tests)
 
 /** The sandbox as the product itself sees it. */
-function rungs() {
+function rung(check) {
   const asked = spawnSync(process.execPath, [bin, 'doctor', '--json'], { encoding: 'utf8' })
-  const { findings } = JSON.parse(asked.stdout)
-  const find = (check) => findings.find((finding) => finding.check === check)
-  return {
-    confined: find('sandbox')?.status !== 'fail',
-    bubblewrap: find('sandbox bwrap')?.status === 'ok',
-    why: find('sandbox bwrap')?.text,
-  }
+  return JSON.parse(asked.stdout).findings.find((finding) => finding.check === check)
 }
 
 function run(command, args, cwd = root) {
