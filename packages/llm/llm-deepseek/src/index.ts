@@ -1,5 +1,6 @@
 import type {} from '@dsh/attachment-local'
 import type { Context } from '@dsh/cordis'
+import { DshError } from '@dsh/core'
 import type {} from '@dsh/credentials-local'
 import type {} from '@dsh/host'
 import { type ImageBlock, LlmCode, llmError } from '@dsh/llm'
@@ -23,6 +24,8 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
     return (launch === undefined ? process.env[variable] : launch.get(variable)) || undefined
   }
   const inherited = config.route === OFFICIAL_ROUTE ? fromEnvironment('DEEPSEEK_BASE_URL') : undefined
+  if (inherited !== undefined && !isHttp(inherited))
+    throw new DshError('INVALID_CONFIG', `llm-deepseek: DEEPSEEK_BASE_URL is no http or https address: ${inherited}`)
   const baseURL = (config.baseURL ?? inherited ?? OFFICIAL_URL).replace(/\/+$/, '')
 
   const proxies = proxiesFrom(process.env)
@@ -51,6 +54,10 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
       transport: (url) => (transport ??= connect(url)),
     }),
   )
+}
+
+function isHttp(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
 async function dataUrl(ctx: Context, block: ImageBlock): Promise<string> {

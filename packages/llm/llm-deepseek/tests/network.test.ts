@@ -152,6 +152,16 @@ test('the machine itself is reached directly, whatever the environment says', as
   expect(await ask(model.url)).toBe('hello')
 })
 
+test('an address in the environment that is none stops the row, by name', async () => {
+  vi.stubEnv('DEEPSEEK_BASE_URL', 'localhost:8000')
+  const ctx = new Context()
+  undo.push(() => ctx.fiber.dispose())
+  await ctx.plugin(llm)
+  await expect(ctx.plugin(deepseek, deepseek.Config.parse({}))).rejects.toThrow(
+    'llm-deepseek: DEEPSEEK_BASE_URL is no http or https address: localhost:8000',
+  )
+})
+
 describe('a connection opened ahead', () => {
   async function warmed(baseURL: string, config: object = {}): Promise<Context> {
     const ctx = new Context()
