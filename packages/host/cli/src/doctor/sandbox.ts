@@ -24,7 +24,10 @@ function chosenFinding({ rung, enforcement, notCovered }: SandboxReport): Doctor
       check,
       status: 'fail',
       text: 'no rung is usable: commands are refused',
-      remedy: 'install bubblewrap; in a container of your own DSH_PERMISSION_MODE=danger-full-access does without',
+      remedy:
+        process.platform === 'linux'
+          ? 'install bubblewrap; in a container of your own DSH_PERMISSION_MODE=danger-full-access does without'
+          : 'confinement for this system is untested and not used yet; DSH_PERMISSION_MODE=danger-full-access does without',
     }
   const gaps = notCovered.length === 0 ? '' : `; not covered: ${notCovered.join(', ')}`
   return { check, status: enforcement === 'full' ? 'ok' : 'note', text: `${rung}, ${enforcement}${gaps}` }
