@@ -157,21 +157,25 @@ describe.each(rungs)('work under %s', (rung) => {
     await expect(run('true', policy)).rejects.toThrow('is not there any more')
   })
 
-  it.skipIf(!usable)('many quick commands leave nothing behind', async (test) => {
-    const { run, report } = await open()
-    if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
-    const count = process.env['DSH_LONG'] === undefined ? 40 : 1000
-    await run('true')
-    const seen = () => ({
-      fds: readdirSync('/proc/self/fd').length,
-      tmp: readdirSync('/tmp').filter((name) => name.startsWith('dsh-sandbox')).length,
-      children: childrenOf(process.pid),
-    })
-    const before = seen()
-    for (let done = 0; done < count; done += 8)
-      await Promise.all(Array.from({ length: 8 }, () => run('sleep 60 & setsid sleep 60 & true')))
-    await expect.poll(seen).toEqual(before)
-  })
+  it.skipIf(!usable)(
+    'many quick commands leave nothing behind',
+    async (test) => {
+      const { run, report } = await open()
+      if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
+      const count = process.env['DSH_LONG'] === undefined ? 40 : 1000
+      await run('true')
+      const seen = () => ({
+        fds: readdirSync('/proc/self/fd').length,
+        tmp: readdirSync('/tmp').filter((name) => name.startsWith('dsh-sandbox')).length,
+        children: childrenOf(process.pid),
+      })
+      const before = seen()
+      for (let done = 0; done < count; done += 8)
+        await Promise.all(Array.from({ length: 8 }, () => run('sleep 60 & setsid sleep 60 & true')))
+      await expect.poll(seen).toEqual(before)
+    },
+    120_000,
+  )
 })
 
 describe.skipIf(!bwrap)('what only bubblewrap can do', () => {
