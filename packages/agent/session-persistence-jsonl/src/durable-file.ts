@@ -172,6 +172,14 @@ export function makeDirectories(path: string): string[] {
   return missing.map((dir) => dirname(dir))
 }
 
+export function removeIfEmpty(dir: string): void {
+  try {
+    fs.rmdirSync(dir)
+  } catch {
+    // Something else is in it, or it is gone.
+  }
+}
+
 function syncDirectories(paths: readonly string[]): void {
   if (process.platform === 'win32') return
   for (const path of new Set(paths)) {

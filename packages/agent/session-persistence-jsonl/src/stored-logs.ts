@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeHeader, sessionError } from '@dsh/session'
-import { AppendFile } from './durable-file.ts'
+import { AppendFile, removeIfEmpty } from './durable-file.ts'
 import { closedEvents, forkSeed } from './fork-seed.ts'
 import { locateLog } from './locate.ts'
 import { continueLog, storedLines } from './open-log.ts'
@@ -23,6 +23,7 @@ export function deleteLog(root: string, id: string): void {
   const dir = dirname(requiredLog(root, id))
   refuseLocked(dir, id)
   fs.rmSync(dir, { recursive: true, force: true })
+  removeIfEmpty(dirname(dir))
 }
 
 /** A new stored session with the events up to `boundary`; the original is only read. */

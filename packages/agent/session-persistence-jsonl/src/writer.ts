@@ -1,8 +1,7 @@
-import fs from 'node:fs'
 import { dirname } from 'node:path'
 import { isDshError } from '@dsh/core'
 import { openRunStart, type PackedRow, pack, type Session, type SessionEvent } from '@dsh/session'
-import { AppendFile } from './durable-file.ts'
+import { AppendFile, removeIfEmpty } from './durable-file.ts'
 import { storeError, writeFailure } from './errors.ts'
 import type { Encoding } from './read-log.ts'
 import type { WriterLock } from './writer-lock.ts'
@@ -80,6 +79,7 @@ export class LogWriter {
       this.closed = true
       this.file?.close()
       this.lock?.release()
+      // A session that never got its file leaves no directory either.
       if (this.file === undefined && this.lock !== undefined) removeIfEmpty(dirname(this.options.path))
     }
   }
@@ -140,14 +140,5 @@ export class LogWriter {
 
   private encode(bytes: Buffer): Buffer {
     return this.options.encoding === 'zstd' ? compressFrame(bytes) : bytes
-  }
-}
-
-/** A session that never got its file leaves no directory either. */
-function removeIfEmpty(dir: string): void {
-  try {
-    fs.rmdirSync(dir)
-  } catch {
-    // Somebody else's files are in it, or it is gone.
   }
 }

@@ -1,6 +1,7 @@
 import { errorText } from '@dsh/core'
-import { deleteLog, forkLog, renameLog } from '@dsh/session-persistence-jsonl'
+import { forkLog, renameLog } from '@dsh/session-persistence-jsonl'
 import { UsageError } from '../../argv.ts'
+import { deleteSession } from './delete-session.ts'
 import { pickId } from './pick.ts'
 import { oneId, parseWords, printJson, sessionsRoot, wholeNumber } from './words.ts'
 
@@ -43,7 +44,7 @@ export async function remove(args: readonly string[]): Promise<number> {
   for (const word of positionals) {
     try {
       const id = await pickId(root, word)
-      deleteLog(root, id)
+      deleteSession(root, id)
       deleted.push(id)
     } catch (error) {
       failed.push({ id: word, problem: errorText(error) })

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path'
 import { errorText } from '@dsh/core'
-import { deleteLog, listSessions, lockHolder } from '@dsh/session-persistence-jsonl'
+import { listSessions, lockHolder } from '@dsh/session-persistence-jsonl'
 import { UsageError } from '../../argv.ts'
+import { deleteSession } from './delete-session.ts'
 import { noWords, parseWords, printJson, sessionsRoot, wholeNumber } from './words.ts'
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -27,7 +28,7 @@ export async function prune(args: readonly string[]): Promise<number> {
   const pruned: string[] = []
   for (const { header } of chosen) {
     try {
-      if (!dry) deleteLog(root, header.id)
+      if (!dry) deleteSession(root, header.id)
       pruned.push(header.id)
     } catch (error) {
       failed.push({ id: header.id, problem: errorText(error) })
