@@ -57,7 +57,7 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
   }
 
   const reminder = (rendered: Rendered, facts: Omit<InstructionSource, 'kind' | 'form'>): UserMessage => {
-    if (rendered.notice !== undefined) ctx.logger.warn(`agent-instructions: ${rendered.notice}`)
+    if (rendered.notice !== undefined) ctx.logger.warn(rendered.notice)
     const source = { kind: 'agent-instructions', form: 'instructions', ...facts } as InstructionSource
     return userMessage(rendered.text, source)
   }

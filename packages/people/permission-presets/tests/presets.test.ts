@@ -99,7 +99,7 @@ test('composed defaults that match no preset fail at start, unless a default is 
 
 test('with an executor that does not confine, people are told that presets govern files only', async () => {
   const { stderr } = await permissions({ confines: false })
-  expect(stderr.join('\n')).toContain('permission: the mounted bash executor does not confine')
+  expect(stderr.join('\n')).toContain('the mounted bash executor does not confine')
 })
 
 test('/permission shows, changes and refuses', async () => {
