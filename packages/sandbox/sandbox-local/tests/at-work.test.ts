@@ -29,10 +29,15 @@ beforeEach(() => {
   base = realpathSync(mkdtempSync('/var/tmp/dsh-at-work-'))
   for (const name of ['w', 'home', 'user']) mkdirSync(at(name))
 })
-afterEach(() => rmSync(base, { recursive: true, force: true }))
+const open: Context[] = []
+afterEach(async () => {
+  for (const ctx of open.splice(0)) await ctx.fiber.dispose()
+  rmSync(base, { recursive: true, force: true })
+})
 
 async function sandbox(config: object = {}, policyConfig: object = {}) {
   const ctx = new Context()
+  open.push(ctx)
   ctx.provide('dshHomePath', (...parts: string[]) => at('home', ...parts))
   await ctx.plugin(row, row.Config.parse(config))
   await ctx.plugin(
@@ -62,10 +67,10 @@ async function sandbox(config: object = {}, policyConfig: object = {}) {
 
 describe.each(rungs)('work under %s', (rung) => {
   const usable = rung === 'bwrap' ? bwrap : process.platform === 'linux'
-  const open = (config: object = {}, policyConfig: object = {}) => sandbox({ rungs: [rung], ...config }, policyConfig)
+  const start = (config: object = {}, policyConfig: object = {}) => sandbox({ rungs: [rung], ...config }, policyConfig)
 
   it.skipIf(!usable)('a command starts where it should, and its exit code comes through', async (test) => {
-    const { run, report } = await open()
+    const { run, report } = await start()
     if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
     mkdirSync(at('w/a b'))
     expect(await run('pwd; exit 7', { cwd: at('w/a b') })).toMatchObject({
@@ -77,7 +82,7 @@ describe.each(rungs)('work under %s', (rung) => {
   })
 
   it.skipIf(!usable)('npm installs, although the person’s cache is not writable', async (test) => {
-    const { run, report } = await open()
+    const { run, report } = await start()
     if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
     mkdirSync(at('lib'))
     writeFileSync(at('lib/package.json'), '{"name":"lib","version":"1.0.0"}')
@@ -91,7 +96,7 @@ describe.each(rungs)('work under %s', (rung) => {
     expect(existsSync(at('w/node_modules/lib/package.json'))).toBe(true)
     expect(existsSync(at('home/package-cache/npm/_cacache'))).toBe(true)
     expect(readdirSync(at('user'))).toEqual([])
-    const off = await open({ caches: 'off' })
+    const off = await start({ caches: 'off' })
     expect((await off.run('npm install --offline --no-audit --no-fund ../lib-1.0.0.tgz')).stderr).toContain(
       at('user/.npm'),
     )
@@ -109,7 +114,7 @@ describe.each(rungs)('work under %s', (rung) => {
     git(at('repo'), 'commit', '-q', '--allow-empty', '-m', 'one')
     rmSync(at('w'), { recursive: true })
     git(at('repo'), 'worktree', 'add', '-q', '../w')
-    const { run, report } = await open()
+    const { run, report } = await start()
     if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
     const done = await run(
       'echo x > f && git add f && git -c user.name=t -c user.email=t@localhost commit -qm two && git branch side && git gc -q',
@@ -127,7 +132,7 @@ describe.each(rungs)('work under %s', (rung) => {
   })
 
   it.skipIf(!usable)('what a file tool put in /tmp is there, and what a command leaves there stays', async (test) => {
-    const { run, report } = await open()
+    const { run, report } = await start()
     if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
     const file = `/tmp/dsh-at-work-${process.pid}-${rung}`
     writeFileSync(file, 'echo from $0')
@@ -143,7 +148,7 @@ describe.each(rungs)('work under %s', (rung) => {
 
   it.skipIf(!usable)('a workspace that became a link is refused, whatever the link names', async (test) => {
     mkdirSync(at('p/w'), { recursive: true })
-    const { run, report } = await open({}, { workspaceRoot: at('p/w') })
+    const { run, report } = await start({}, { workspaceRoot: at('p/w') })
     if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
     const policy = { workspaceRoot: at('p/w'), cwd: '/' }
     expect((await run('echo x > "$OLDPWD/f" || true', policy)).ran).toBe(true)
@@ -160,7 +165,7 @@ describe.each(rungs)('work under %s', (rung) => {
   it.skipIf(!usable)(
     'many quick commands leave nothing behind',
     async (test) => {
-      const { run, report } = await open()
+      const { run, report } = await start()
       if (report.rung === undefined) return test.skip(report.tried[0]?.detail)
       const count = process.env['DSH_LONG'] === undefined ? 40 : 1000
       await run('true')
