@@ -17,7 +17,11 @@ const { values } = parseArgs({
 })
 
 const rows = (
-  await Promise.all(['startup', 'answer', 'steps', 'bash', 'search'].map((file) => import(`./rows/${file}.mjs`)))
+  await Promise.all(
+    ['startup', 'answer', 'steps', 'bash', 'search', 'log', 'output', 'size'].map(
+      (file) => import(`./rows/${file}.mjs`),
+    ),
+  )
 ).flatMap((module) => module.rows)
 if (values.list) {
   for (const row of rows) console.log(`${row.name.padEnd(28)} ${row.what}`)
@@ -39,7 +43,7 @@ try {
   // The first pass warms file caches and is thrown away.
   for (let pass = 0; pass <= runs; pass++) {
     for (const row of chosen) {
-      if (row.once && pass > 1) continue
+      if (row.once && pass !== 1) continue
       const sample = await row.measure(bench)
       if (pass > 0) samples.get(row.name).push(sample)
     }

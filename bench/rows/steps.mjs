@@ -1,9 +1,13 @@
-let last
 const reads = (count) =>
   Array.from({ length: count }, (_, at) => ({ calls: [{ name: 'read', args: { file_path: `small-${at % 64}.txt` } }] }))
+const done = { text: 'Done.' }
 
-/** From the first request to the last: tools, log, checkpoints, assembling requests; the mock's answering is in it. */
-const stepMs = (run) => (run.requests.at(-1).at - run.requests[0].at) / (run.requests.length - 1)
+/** Milliseconds between the arrivals of requests: tools, log, checkpoints, assembly; the mock's answering is in it. */
+const gaps = (run) => run.requests.slice(1).map((request, at) => request.at - run.requests[at].at)
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+let read200
+let read1000
 
 export const rows = [
   {
@@ -13,9 +17,29 @@ export const rows = [
     ratio: false,
     target: { text: '≤ 5 ms', reached: (value) => value <= 5 },
     measure: async (bench) => {
-      last = await bench.task([...reads(200), { text: 'Done.' }])
-      return { value: stepMs(last) }
+      read200 = await bench.task([...reads(200), done])
+      return { value: mean(gaps(read200)) }
     },
   },
-  { name: 'reads-200', what: 'wall of the run above', unit: 'ms', measure: async () => ({ value: last.wallMs }) },
+  { name: 'reads-200', what: 'wall of the run above', unit: 'ms', measure: async () => ({ value: read200.wallMs }) },
+  {
+    name: 'step-growth',
+    what: 'steps 900–1000 of one turn over steps 10–110',
+    unit: '×',
+    once: true,
+    target: { text: '0.8 – 1.2 ×', reached: (value) => value <= 1.2 },
+    measure: async (bench) => {
+      read1000 = await bench.task([...reads(1000), done])
+      const all = gaps(read1000)
+      return { value: mean(all.slice(900)) / mean(all.slice(10, 110)) }
+    },
+  },
+  {
+    name: 'steps-1000-rss',
+    what: 'peak RSS of 1000 steps',
+    unit: 'MB',
+    once: true,
+    target: { text: '≤ 160 MB', reached: (value) => value <= 160 },
+    measure: async () => ({ value: read1000.rssMb }),
+  },
 ]
