@@ -127,7 +127,8 @@ export class LoopAgent implements Agent {
       controller,
       untilAborted<unknown>(work, controller.signal, () => undefined),
     )
-    return work
+    // Whoever awaits the job finds the agent idle again.
+    return (this.activity as Activity | undefined)?.done.then(() => work) ?? work
   }
 
   configure(change: Pick<AgentOptions, 'provider' | 'model' | 'reasoningEffort' | 'limits'>): void {
