@@ -38,7 +38,7 @@ export function limitReached(limits: AgentLimits, use: TurnUse): LimitHit | unde
       limit: 'max-budget',
       value: use.spentUsd,
       max: maxBudgetUsd,
-      reason: `the budget of $${maxBudgetUsd} is used up ($${use.spentUsd.toFixed(4)} spent)`,
+      reason: `the budget of $${maxBudgetUsd} is used up ($${Number(use.spentUsd.toPrecision(3))} spent)`,
     }
   if (use.identicalSteps >= maxIdenticalSteps)
     return {

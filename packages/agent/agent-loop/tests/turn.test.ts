@@ -228,3 +228,32 @@ test('a resumed session keeps its explicit effort for the same model, and re-res
     model: 'other',
   })
 })
+
+test('a prompt queued behind a failed turn waits for the next wake, also across a resume', async () => {
+  const failure = { message: 'down', code: 'SERVER' }
+  const run = await harness({
+    replies: [
+      () => {
+        run.agent.followup('second')
+        return { failure }
+      },
+      say('answered'),
+      say('again'),
+    ],
+  })
+  await run.turn('first')
+  expect(run.all('turn/end').map(({ data }) => data.reason.kind)).toEqual(['error'])
+  expect(run.agent.pending('next-turn')).toHaveLength(1)
+
+  const seed = [...run.session.events]
+  await run.agent.dispose()
+  const session = run.ctx.sessions.create({ id: 'resumed', cwd: '/', seed })
+  const agent = await run.ctx.agents.create({ session })
+  await agent.whenIdle()
+  expect(agent.pending('next-turn')).toHaveLength(1)
+  agent.followup('third')
+  await agent.whenIdle()
+  const ends = session.events.filter(({ type }) => type === 'turn/end').map(({ data }) => data)
+  expect(ends).toMatchObject([{ turn: 1 }, { turn: 2, reason: { kind: 'completed' } }, { turn: 3 }])
+  expect(session.events.findLast(({ type }) => type === 'request/header')?.data).toMatchObject({ reason: 'resume' })
+})
