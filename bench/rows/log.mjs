@@ -16,9 +16,12 @@ const chunk = (delta, finish = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 })
 
+/** As long as `word`, and never the same: a model that repeats itself is stopped. */
+const varied = (at) => `${at.toString(36).padStart(4, '0')} `
+
 /** An answer of 5000 deltas, each an event of the stream. */
 const longAnswer = {
-  raw: [...Array.from({ length: deltas }, () => chunk({ content: word })), chunk({}, 'stop'), '[DONE]'],
+  raw: [...Array.from({ length: deltas }, (_, at) => chunk({ content: varied(at) })), chunk({}, 'stop'), '[DONE]'],
 }
 
 function logFiles(home) {
