@@ -2,24 +2,27 @@ import path from 'node:path'
 import type { Agent } from '@dsh/agent'
 import { errorText } from '@dsh/core'
 import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
-import { type Component, Container, Editor, isKeyRelease, matchesKey, type Terminal } from '@mariozechner/pi-tui'
+import { Editor, isKeyRelease, matchesKey, type Terminal } from '@mariozechner/pi-tui'
 import type { TerminalStartup } from './args.ts'
 import { createItemRenderer } from './cards/item.ts'
 import { createCompletion } from './completion.ts'
 import { createHighlighter } from './highlight.ts'
+import { createTranscript, say, type Transcript } from './items.ts'
 import { addToHistory, loadHistory } from './prompt-history.ts'
 import { oneLine } from './sanitize.ts'
 import { latestSession, type OpenRequest, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
 import { runOwnCommand, type SlashContext } from './slash-run.ts'
+import { firstRun, startLine } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 import { createTheme, editorTheme } from './theme.ts'
-import { applyEvent, createTranscript, say, type Transcript } from './transcript.ts'
+import { applyEvent } from './transcript.ts'
 import { ApprovalPrompt } from './view/approval-prompt.ts'
 import { ActivityPanel, StatusBar } from './view/footer.ts'
 import { Picker, type PickerOptions } from './view/picker.ts'
 import { Screen } from './view/screen.ts'
 import { SecretPrompt } from './view/secret-prompt.ts'
+import { Slot } from './view/slot.ts'
 import { TranscriptView } from './view/transcript-view.ts'
 
 export interface App {
@@ -50,7 +53,6 @@ export async function startApp(options: AppOptions): Promise<App> {
   let agent: Agent | undefined
   const view = new TranscriptView(transcript, renderer)
   const screen = new Screen(options.terminal, (lines, width) => view.commit(lines, width))
-  const slot = new Container()
   const editor = new Editor(screen, editorTheme(theme))
   const historyFile = path.join(host.home, 'prompt-history.jsonl')
   let finish: () => void = () => {}
@@ -83,33 +85,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     }
   }
 
-  // The slot below the conversation holds the editor, or a question in its place.
-  const questions: { component: Component; cancel: () => void }[] = []
-  const showSlot = () => {
-    slot.clear()
-    const component = questions[0]?.component ?? editor
-    slot.addChild(component)
-    screen.setFocus(component)
-    redraw()
-  }
-  const ask = <T>(make: (answer: (value: T) => void) => Component, cancelled: T, signal?: AbortSignal): Promise<T> =>
-    new Promise((resolve) => {
-      const answer = (value: T) => {
-        const at = questions.indexOf(question)
-        if (at < 0) return
-        questions.splice(at, 1)
-        signal?.removeEventListener('abort', cancel)
-        showSlot()
-        resolve(value)
-      }
-      const cancel = () => answer(cancelled)
-      const question = { component: make(answer), cancel }
-      questions.push(question)
-      signal?.addEventListener('abort', cancel, { once: true })
-      showSlot()
-    })
+  const questions = new Slot(screen, editor, () => redraw())
   const pick = (title: string, items: PickerOptions['items'], preview?: PickerOptions['preview']) =>
-    ask<string | undefined>(
+    questions.ask<string | undefined>(
       (answer) =>
         new Picker({
           title,
@@ -121,7 +99,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       undefined,
     )
   const askSecret = (title: string) =>
-    ask<string | undefined>((answer) => new SecretPrompt(title, theme, answer), undefined)
+    questions.ask<string | undefined>((answer) => new SecretPrompt(title, theme, answer), undefined)
 
   const attach = (next: Agent) => {
     // What was said before there was a session belongs to the first one.
@@ -193,10 +171,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const interrupt = () => {
     const now = Date.now()
-    if (questions.length > 0) {
-      questions[0]?.cancel()
-      return
-    }
+    if (questions.cancel()) return
     if (editor.getText() !== '') editor.setText('')
     else if (agent?.status === 'running') cancelTurn()
     else if (now - lastInterrupt < 2000) {
@@ -227,7 +202,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         screen.requestRender(true)
       })
     }
-    if (questions.length > 0) return undefined
+    if (questions.open) return undefined
     if (matchesKey(data, 'escape') && !editor.isShowingAutocomplete() && agent?.status === 'running')
       return consume(cancelTurn)
     if (matchesKey(data, 'ctrl+d') && editor.getText() === '') return consume(() => finish())
@@ -264,7 +239,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
     host.onApproval((request: ApprovalRequest, signal: AbortSignal) => {
       options.terminal.write('\x07')
-      return ask<ApprovalAnswer>((answer) => new ApprovalPrompt(request, theme, answer), 'cancelled', signal)
+      return questions.ask<ApprovalAnswer>((answer) => new ApprovalPrompt(request, theme, answer), 'cancelled', signal)
     }),
     host.onNotice((text) => notice(text, 'warn')),
   ]
@@ -277,11 +252,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       theme,
     ),
   )
-  screen.addChild(slot)
+  screen.addChild(questions.container)
   screen.addChild(
     new StatusBar(() => (agent === undefined ? { model: '…', mode: '…', policy: '…' } : host.status(agent)), theme),
   )
-  showSlot()
+  questions.show()
   screen.start()
 
   const stop = () => {
@@ -315,7 +290,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     }
     const key = await host.keySource()
     if (agent !== undefined) notice(startLine(host, agent, key))
-    if (key === undefined) await firstRun(slash, host)
+    if (key === undefined) await firstRun(slash)
     if (startup.prompt !== undefined) submitSafely(startup.prompt, false)
   }
   async function slashResume(): Promise<string | undefined> {
@@ -338,34 +313,4 @@ export async function startApp(options: AppOptions): Promise<App> {
 function consume(action: () => void): { consume: true } {
   action()
   return { consume: true }
-}
-
-/** Which key, model, mode and rung are in force, in one line. */
-export function startLine(host: TerminalHost, agent: Agent, key: string | undefined): string {
-  const facts = host.status(agent)
-  const rung =
-    facts.mode === 'danger-full-access' || facts.enforcement === undefined
-      ? ''
-      : ` · sandbox ${facts.enforcement.rung ?? facts.enforcement.level}`
-  return `dsh ${host.version} · ${facts.model}${facts.effort === undefined ? '' : ` (${facts.effort})`} · ${facts.mode}/${facts.policy}${rung} · key ${
-    key === undefined ? 'missing' : `from ${key}`
-  } · /help`
-}
-
-/** Without a key nothing can be asked: offer the ways on. */
-async function firstRun(slash: SlashContext, host: TerminalHost): Promise<void> {
-  const choice = await slash.pick('No API key is set. How do you want to go on?', [
-    { value: 'login', label: 'Store a key', description: 'typed once, kept in your home for you alone' },
-    { value: 'url', label: 'Use another server', description: 'vLLM, llama.cpp, Ollama or any compatible API' },
-    { value: 'demo', label: 'See the keyless demo', description: 'a recorded session, played for real' },
-    { value: 'later', label: 'Look around first', description: '/login asks again' },
-  ])
-  if (choice === 'login') await runOwnCommand(slash, 'login', '')
-  else if (choice === 'url')
-    slash.notice(
-      'Set DEEPSEEK_BASE_URL to the server and DEEPSEEK_API_KEY to its key (any word for a local one), then start dsh again; docs/models.md has recipes.',
-    )
-  else if (choice === 'demo')
-    slash.notice('Leave with Ctrl+D and run: npm run demo (in a checkout), or: dsh replay <fixture>')
-  void host
 }

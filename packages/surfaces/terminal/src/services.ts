@@ -16,10 +16,10 @@ import type { Session } from '@dsh/session'
 import type {} from '@dsh/token-meter'
 import type { ApprovalAnswer } from '@dsh/user-approval'
 import { costLines } from './cost.ts'
+import { textOf } from './items.ts'
 import { oneLine } from './sanitize.ts'
 import type { StatusFacts } from './status-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
-import { textOf } from './transcript.ts'
 
 const keyName = 'DEEPSEEK_API_KEY'
 

@@ -1,92 +1,10 @@
-import type { ContentBlock, UserMessage } from '@dsh/llm'
+import type { UserMessage } from '@dsh/llm'
 import type { SessionEvent } from '@dsh/session'
+import { push, say, seconds, type Transcript, textOf } from './items.ts'
+import { addChunk, dropLive, settleMessage } from './live-blocks.ts'
+import { endTool, startTool } from './tool-items.ts'
 
-/** What a person sees of a session: a list of items folded from its events. Pure; the same for live and resumed sessions. */
-
-export interface PromptItem {
-  readonly kind: 'prompt'
-  readonly text: string
-}
-export interface NoticeItem {
-  readonly kind: 'notice'
-  readonly tone: 'info' | 'warn' | 'bad'
-  text: string
-}
-export interface TextItem {
-  readonly kind: 'answer' | 'reasoning'
-  text: string
-  done: boolean
-  interrupted?: boolean
-}
-export interface ToolItem {
-  readonly kind: 'tool'
-  readonly callId: string
-  name: string
-  /** The raw argument string, growing while it streams. */
-  args: string
-  state: 'streaming' | 'running' | 'done'
-  result?: string
-  images?: number
-  isError?: boolean
-  meta?: unknown
-  startedAt?: number
-  endedAt?: number
-}
-export type ItemBody = PromptItem | NoticeItem | TextItem | ToolItem
-export interface ItemState {
-  readonly id: number
-  /** Grows with every change; renders are cached by it. */
-  version: number
-  /** Will not change any more. */
-  settled: boolean
-}
-export type Item = ItemBody & ItemState
-type LiveText = TextItem & ItemState
-type LiveTool = ToolItem & ItemState
-
-export interface Todo {
-  readonly content: string
-  readonly status: 'pending' | 'in_progress' | 'completed'
-}
-
-export interface Transcript {
-  readonly items: Item[]
-  /** Prompts that wait for their turn or step, in order. */
-  queued: { readonly id: string; readonly text: string; readonly target: 'next-turn' | 'next-step' }[]
-  todos: readonly Todo[]
-  title: string | undefined
-  /** True between turn/start and turn/end. */
-  turnOpen: boolean
-  turnStartedAt: number | undefined
-  /** Characters streamed in the open step and when the first came, for the rate. */
-  streamed: number
-  streamedSince: number | undefined
-  retryUntil: number | undefined
-  /** Mode and policy as the log says them. */
-  mode: string | undefined
-  policy: string | undefined
-  live: Map<string, Item>
-  nextId: number
-}
-
-export function createTranscript(): Transcript {
-  return {
-    items: [],
-    queued: [],
-    todos: [],
-    title: undefined,
-    turnOpen: false,
-    turnStartedAt: undefined,
-    streamed: 0,
-    streamedSince: undefined,
-    retryUntil: undefined,
-    mode: undefined,
-    policy: undefined,
-    live: new Map(),
-    nextId: 1,
-  }
-}
-
+/** Folds one event into what a person sees; the same for live and resumed sessions. */
 export function applyEvent(t: Transcript, event: SessionEvent): void {
   switch (event.type) {
     case 'turn/start':
@@ -178,21 +96,6 @@ export function applyEvent(t: Transcript, event: SessionEvent): void {
   }
 }
 
-export function push(t: Transcript, body: ItemBody, settled = true): Item {
-  const item = { ...body, id: t.nextId++, version: 0, settled } as Item
-  t.items.push(item)
-  return item
-}
-
-/** Adds a line that is no event: the surface's own words. */
-export function say(t: Transcript, text: string, tone: NoticeItem['tone'] = 'info'): Item {
-  return push(t, { kind: 'notice', tone, text })
-}
-
-export function textOf(blocks: readonly ContentBlock[]): string {
-  return blocks.map((block) => (block.type === 'text' ? block.text : block.type === 'image' ? '[image]' : '')).join('')
-}
-
 function addUserMessage(t: Transcript, message: UserMessage): void {
   const source = message.source as {
     kind: string
@@ -212,137 +115,6 @@ function addUserMessage(t: Transcript, message: UserMessage): void {
   }
   if (source.form === 'notice' && source.summary !== undefined)
     push(t, { kind: 'notice', tone: 'info', text: source.summary })
-}
-
-type Chunk = Extract<SessionEvent, { type: 'assistant/chunk' }>['data']['chunk']
-
-function addChunk(t: Transcript, step: number, chunk: Chunk): void {
-  switch (chunk.type) {
-    case 'block-start':
-      if (chunk.blockType !== 'tool-call')
-        liveText(t, step, chunk.index, chunk.blockType === 'text' ? 'answer' : 'reasoning')
-      break
-    case 'text-delta':
-    case 'reasoning-delta': {
-      const item = liveText(t, step, chunk.index, chunk.type === 'text-delta' ? 'answer' : 'reasoning')
-      item.text += chunk.text
-      item.version++
-      t.streamed += chunk.text.length
-      break
-    }
-    case 'tool-call-delta': {
-      const item = liveTool(t, step, chunk.index, chunk.id)
-      if (item.name === '' && chunk.name !== undefined) item.name = chunk.name
-      item.args += chunk.argumentsDelta
-      item.version++
-      t.streamed += chunk.argumentsDelta.length
-      break
-    }
-    case 'finish':
-      if (chunk.reason.kind === 'error') dropLive(t)
-      break
-    default:
-      break
-  }
-}
-
-function liveText(t: Transcript, step: number, index: number, kind: 'answer' | 'reasoning'): LiveText {
-  const key = `${step}:${index}`
-  const known = t.live.get(key)
-  if (known !== undefined && (known.kind === 'answer' || known.kind === 'reasoning')) return known as LiveText
-  const item = push(t, { kind, text: '', done: false }, false)
-  t.live.set(key, item)
-  return item as LiveText
-}
-
-function liveTool(t: Transcript, step: number, index: number, callId: string): LiveTool {
-  const key = `${step}:${index}`
-  const known = t.live.get(key)
-  if (known?.kind === 'tool') return known
-  const item = push(t, { kind: 'tool', callId, name: '', args: '', state: 'streaming' }, false)
-  t.live.set(key, item)
-  return item as LiveTool
-}
-
-/** The message is authoritative: live blocks take its texts, and blocks it does not have disappear. */
-function settleMessage(t: Transcript, step: number, content: readonly ContentBlock[], interrupted: boolean): void {
-  const live = [...t.live.entries()].filter(([key]) => key.startsWith(`${step}:`)).map(([, item]) => item)
-  t.live.clear()
-  const texts = live.filter((item) => item.kind === 'answer' || item.kind === 'reasoning')
-  const tools = live.filter((item) => item.kind === 'tool')
-  for (const block of content) {
-    if (block.type === 'text' || block.type === 'reasoning') {
-      const kind = block.type === 'text' ? 'answer' : 'reasoning'
-      const at = texts.findIndex((item) => item.kind === kind)
-      const item = (at < 0 ? push(t, { kind, text: '', done: true }) : texts.splice(at, 1)[0]) as LiveText
-      if (item.text !== block.text || !item.done) item.version++
-      item.text = block.text
-      item.done = true
-      item.settled = true
-      if (interrupted) item.interrupted = true
-    } else if (block.type === 'tool-call') {
-      const at = tools.findIndex(
-        (item) => item.kind === 'tool' && (item.callId === block.id || item.name === block.name),
-      )
-      const known = at < 0 ? undefined : (tools.splice(at, 1)[0] as LiveTool)
-      const item =
-        known ??
-        (push(t, { kind: 'tool', callId: block.id, name: block.name, args: '', state: 'streaming' }, false) as LiveTool)
-      item.name = block.name
-      item.args = block.arguments
-      ;(item as { callId: string }).callId = block.id
-      item.version++
-    }
-  }
-  remove(t, [...texts, ...tools])
-}
-
-/** A failed attempt's half answer is not part of the conversation. */
-function dropLive(t: Transcript): void {
-  remove(t, [...t.live.values()])
-  t.live.clear()
-  t.streamed = 0
-}
-
-function remove(t: Transcript, gone: readonly Item[]): void {
-  for (const item of gone) {
-    const at = t.items.lastIndexOf(item)
-    if (at >= 0) t.items.splice(at, 1)
-  }
-}
-
-function findTool(t: Transcript, callId: string): LiveTool | undefined {
-  for (let i = t.items.length - 1; i >= 0; i--) {
-    const item = t.items[i] as Item
-    if (item.kind === 'tool' && item.callId === callId && item.state !== 'done') return item
-  }
-  return undefined
-}
-
-function startTool(t: Transcript, callId: string, name: string, args: string, time: number): void {
-  const item =
-    findTool(t, callId) ?? (push(t, { kind: 'tool', callId, name, args, state: 'running' }, false) as LiveTool)
-  item.name = name
-  item.args = args
-  item.state = 'running'
-  item.startedAt = time
-  item.version++
-}
-
-function endTool(t: Transcript, event: Extract<SessionEvent, { type: 'tool/result' }>): void {
-  const block = event.data.message.content.find((part) => part.type === 'tool-result')
-  if (block?.type !== 'tool-result') return
-  const item =
-    findTool(t, block.toolCallId) ??
-    (push(t, { kind: 'tool', callId: block.toolCallId, name: 'tool', args: '', state: 'running' }, false) as LiveTool)
-  item.state = 'done'
-  item.result = block.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  item.images = block.content.filter((part) => part.type === 'image').length
-  item.isError = block.isError
-  item.meta = event.data.meta
-  item.endedAt = event.time
-  item.settled = true
-  item.version++
 }
 
 function spliceQueue(t: Transcript, data: Extract<SessionEvent, { type: 'agent/inbox/spliced' }>['data']): void {
@@ -397,8 +169,4 @@ function dropUnfinished(t: Transcript): void {
     item.settled = true
     item.version++
   }
-}
-
-export function seconds(ms: number): string {
-  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`
 }

@@ -3,12 +3,12 @@ import { diffCard } from '../src/cards/diff.ts'
 import { parseArgs, toolCard } from '../src/cards/tool.ts'
 import { referenceToken } from '../src/completion.ts'
 import { paintMarkup } from '../src/highlight.ts'
+import type { ToolItem } from '../src/items.ts'
 import { oneLine, sanitize } from '../src/sanitize.ts'
 import { parseSlash } from '../src/slash.ts'
 import { statusLine } from '../src/status-line.ts'
 import { lastBoundary } from '../src/streaming-markdown.ts'
 import { createTheme } from '../src/theme.ts'
-import type { ToolItem } from '../src/transcript.ts'
 
 const theme = createTheme({ NO_COLOR: '1' })
 

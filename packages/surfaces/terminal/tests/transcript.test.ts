@@ -1,6 +1,7 @@
 import type { SessionEvent } from '@dsh/session'
 import { describe, expect, it } from 'vitest'
-import { applyEvent, createTranscript, type Item } from '../src/transcript.ts'
+import { createTranscript, type Item } from '../src/items.ts'
+import { applyEvent } from '../src/transcript.ts'
 
 let seq = 0
 function event(type: string, data: unknown, time = 1000): SessionEvent {

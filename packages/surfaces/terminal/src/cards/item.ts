@@ -1,8 +1,8 @@
 import type { Highlighter } from '../highlight.ts'
+import type { Item } from '../items.ts'
 import { sanitize } from '../sanitize.ts'
 import { StreamingMarkdown } from '../streaming-markdown.ts'
 import { markdownTheme, type Theme } from '../theme.ts'
-import type { Item } from '../transcript.ts'
 import { fit, head, wrap } from './fit.ts'
 import { toolCard } from './tool.ts'
 

@@ -1,6 +1,6 @@
+import { seconds, type ToolItem } from '../items.ts'
 import { oneLine, sanitize } from '../sanitize.ts'
 import type { Theme } from '../theme.ts'
-import { seconds, type ToolItem } from '../transcript.ts'
 import { countChanges, diffCard, isFileDiffs } from './diff.ts'
 import { head, indent, tail } from './fit.ts'
 

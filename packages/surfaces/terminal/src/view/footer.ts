@@ -1,10 +1,10 @@
 import type { Component } from '@mariozechner/pi-tui'
 import { fit } from '../cards/fit.ts'
 import { todoLine } from '../cards/tool.ts'
+import { seconds, type Transcript } from '../items.ts'
 import { oneLine } from '../sanitize.ts'
 import { type StatusFacts, statusLine } from '../status-line.ts'
 import type { Theme } from '../theme.ts'
-import { seconds, type Transcript } from '../transcript.ts'
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 

@@ -1,6 +1,6 @@
 import type { Component } from '@mariozechner/pi-tui'
 import type { ItemRenderer } from '../cards/item.ts'
-import type { Item, Transcript } from '../transcript.ts'
+import type { Item, Transcript } from '../items.ts'
 
 /**
  * Draws the items that may still change, and the settled ones that are still on the screen. Settled lines that have scrolled above
