@@ -27,7 +27,7 @@ const touching = new Set(['read', 'read_image', 'write', 'edit'])
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   const homePath = ctx.get('dshHomePath') ?? ((...segments: string[]) => path.join(homedir(), '.dsh', ...segments))
-  const read = createReader({ ...config, names: config.files })
+  const read = createReader({ ...config, names: config.files, home: homePath() })
   /** Directories below the working directory that the agent touched. */
   const touched = new WeakMap<Agent, Set<string>>()
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, type Stats, statSync } from 'node:fs'
+import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
 
 export interface SourceOptions {
@@ -9,6 +9,8 @@ export interface SourceOptions {
   readonly rootMarker: string
   /** A longer file is skipped. */
   readonly maxSourceBytes: number
+  /** Holds credentials and logs: a project's file that links into it is skipped. */
+  readonly home: string
 }
 
 /** One instruction file that has something to say. */
@@ -23,7 +25,7 @@ export interface Source {
 }
 
 /** Reads instruction files; a file that did not change on disk is not read again. */
-export function createReader({ names, maxSourceBytes }: SourceOptions) {
+export function createReader({ names, maxSourceBytes, home }: SourceOptions) {
   const known = new Map<string, { readonly stamp: string; readonly source: Omit<Source, 'scope'> | undefined }>()
 
   const read = (file: string): Omit<Source, 'scope'> | undefined => {
@@ -32,7 +34,7 @@ export function createReader({ names, maxSourceBytes }: SourceOptions) {
     const stamp = `${stats.ino}:${stats.size}:${stats.mtimeMs}`
     const before = known.get(file)
     if (before?.stamp === stamp) return before.source
-    const source = load(file)
+    const source = leadsInto(home, file) ? undefined : load(file)
     known.set(file, { stamp, source })
     return source
   }
@@ -54,7 +56,7 @@ export function projectDirs(cwd: string, rootMarker: string): string[] {
   const up: string[] = []
   for (let dir = cwd; ; dir = path.dirname(dir)) {
     up.unshift(dir)
-    if (statSync(path.join(dir, rootMarker), { throwIfNoEntry: false }) !== undefined) return up
+    if (exists(path.join(dir, rootMarker))) return up
     if (path.dirname(dir) === dir) return [cwd]
   }
 }
@@ -64,6 +66,28 @@ export function nestedDirs(cwd: string, file: string): string[] {
   const below = path.relative(cwd, path.dirname(file))
   if (below === '' || below.startsWith('..') || path.isAbsolute(below)) return []
   return below.split(path.sep).map((_, i, parts) => path.join(cwd, ...parts.slice(0, i + 1)))
+}
+
+function exists(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Whether a file elsewhere is a link to something below `dir`: what a repository brings must not carry secrets out. */
+function leadsInto(dir: string, file: string): boolean {
+  try {
+    return !isBelow(dir, file) && isBelow(realpathSync(dir), realpathSync(file))
+  } catch {
+    return false
+  }
+}
+
+function isBelow(dir: string, file: string): boolean {
+  const relative = path.relative(dir, file)
+  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative)
 }
 
 function fileStats(file: string): Stats | undefined {

@@ -172,3 +172,13 @@ test('a file that is too long, blank or unreadable is no instruction and no fail
   )
   expect(await enter()).toBeUndefined()
 })
+
+test('a repository cannot have the secrets of the home sent along by a link', async () => {
+  const { enter, home, workspace } = await project({ 'CLAUDE.md': 'fine' })
+  await home.write('home/.credentials.yaml', 'DEEPSEEK_API_KEY: sk-secret')
+  await workspace.write('AGENTS.md', { link: home.path('home/.credentials.yaml') })
+  await workspace.write('AGENTS.local.md', { link: 'CLAUDE.md' })
+  const text = await enter()
+  expect(text).toContain('fine')
+  expect(text).not.toContain('sk-secret')
+})
