@@ -32,7 +32,7 @@ export class FileSpillStore {
     this.own.clear()
   }
 
-  /** Sessions that nobody has written to for seven days: of runs that did not end properly. */
+  /** Sessions that nobody has written to for seven days. */
   async removeOld(now = Date.now()): Promise<void> {
     for (const name of await readdir(this.root).catch(() => [])) {
       const dir = join(this.root, name)
