@@ -1,7 +1,7 @@
 // Bundles the command: one small entry, a chunk per row and per lazy import, and beside them everything that is no code.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -11,6 +11,11 @@ const dist = join(cli, 'dist')
 // Rows are entries of their own, so that a stack names them.
 const names = [...readFileSync(join(cli, 'src/builtins.ts'), 'utf8').matchAll(/import\('(@dsh\/[^']+)'\)/g)]
 const rows = names.map(([, name]) => ({ in: name, out: `rows/${name.slice('@dsh/'.length)}` }))
+
+// Some dependencies are CommonJS and ask for Node's own modules by `require`.
+const banner = {
+  js: "import{createRequire as __dshRequire}from'node:module';const require=__dshRequire(import.meta.url);",
+}
 
 const result = await build({
   // pnpm links the rows below the command only.
@@ -29,14 +34,23 @@ const result = await build({
   legalComments: 'none',
   define: { DSH_DIST: 'true' },
   external: ['@lydell/node-pty', '@vscode/ripgrep', 'sharp'],
-  // Some dependencies are CommonJS and ask for Node's own modules by `require`.
-  banner: { js: "import{createRequire as $r}from'node:module';const require=$r(import.meta.url);" },
+  banner,
   logLevel: 'warning',
 })
 
 const outputs = result.outputFiles.map((file) => ({ path: file.path, contents: file.contents, mode: 0o644 }))
+const { compiledFile, layerToJson, readLayer } = await importSource('packages/host/compose/src/index.ts')
 for (const bundle of readdirSync(join(root, 'bundles'))) {
-  if (!existsSync(join(root, 'bundles', bundle, 'cordis.patch.yml'))) continue
+  const patch = join(root, 'bundles', bundle, 'cordis.patch.yml')
+  if (!existsSync(patch)) continue
+  const source = {
+    label: `@dsh/bundle-${bundle}`,
+    kind: 'bundle',
+    file: compiledFile,
+    text: readFileSync(patch, 'utf8'),
+  }
+  const compiled = Buffer.from(layerToJson(readLayer(source)))
+  outputs.push({ path: join(dist, 'assets/bundles', bundle, 'layer.json'), contents: compiled, mode: 0o644 })
   for (const file of ['package.json', 'cordis.patch.yml']) {
     asset(join(root, 'bundles', bundle, file), join('bundles', bundle, file))
   }
@@ -56,8 +70,19 @@ for (const { path, contents, mode } of outputs) {
 const current = new Set(outputs.map(({ path }) => path))
 for (const entry of readdirSync(dist, { withFileTypes: true, recursive: true })) {
   const file = join(entry.parentPath, entry.name)
-  if (entry.isDirectory() || current.has(file)) continue
+  if (entry.isDirectory() || current.has(file) || entry.name.startsWith('.build-')) continue
   if (!file.endsWith('.js') || Date.now() - statSync(file).mtimeMs > 600_000) rmSync(file)
+}
+
+/** A TypeScript module of the tree, for use at build time. */
+async function importSource(path) {
+  const outfile = join(dist, `.build-${process.pid}.mjs`)
+  await build({ entryPoints: [join(root, path)], outfile, bundle: true, format: 'esm', platform: 'node', banner })
+  try {
+    return await import(pathToFileURL(outfile).href)
+  } finally {
+    rmSync(outfile)
+  }
 }
 
 function asset(from, to) {

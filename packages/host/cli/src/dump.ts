@@ -10,7 +10,7 @@ import { type Profile, readProfile, templateNames } from './profile.ts'
 export async function dump(request: LaunchRequest): Promise<number> {
   const home = resolveHome()
   const profile = profileToDump(home, request)
-  const composition = composeProfile(profile, {
+  const composition = await composeProfile(profile, {
     home,
     cwd: process.cwd(),
     patches: request.patches,

@@ -20,7 +20,7 @@ export async function launch(request: LaunchRequest): Promise<number> {
     patches: request.patches,
     scope: request.safe ? 'safe' : 'all',
   }
-  const composition = composeProfile(profile, layers)
+  const composition = await composeProfile(profile, layers)
   for (const skip of composition.skips) stderr(`dsh: ${skipText(skip)}`)
   if (request.strict && composition.skips.length > 0) return 1
   if (composition.rows.length === 0) {

@@ -8,9 +8,8 @@ import {
   type Layer,
   type LayerKind,
   type LayerSource,
+  layerFromJson,
   type Problem,
-  readLayer,
-  readSettings,
 } from '@dsh/compose'
 import { errorCode, errorText } from '@dsh/core'
 import { type Profile, profileError, readBundle } from './profile.ts'
@@ -35,36 +34,46 @@ const SAFE_LAYER: Layer = {
  * The layers of a run, lowest first: bundles, the profile's file, the home's file, `--patch` files, the home's
  * settings, the launcher's own. The problems of all files are reported together.
  */
-export function readLayers(profile: Profile, options: LayerOptions): Layer[] {
+export async function readLayers(profile: Profile, options: LayerOptions): Promise<Layer[]> {
   const layers: Layer[] = []
   const problems: Problem[] = []
-  const add = (source: LayerSource | undefined, read = readLayer) => {
+  const add = async (source: LayerSource | undefined) => {
     if (source === undefined) return
     try {
-      layers.push(read(source))
+      layers.push(await parseSource(source))
     } catch (error) {
       if (!(error instanceof ComposeError)) throw error
       problems.push(...error.problems)
     }
   }
   for (const name of profile.bundles) {
-    const { bundle, file, text } = readBundle(profile, name)
-    add({ label: bundle, kind: 'bundle', file, text })
+    const { bundle, file, text, compiled } = readBundle(profile, name)
+    if (compiled !== undefined) layers.push(layerFromJson(compiled, file))
+    else await add({ label: bundle, kind: 'bundle', file, text })
   }
   if (options.scope === 'all') {
-    add(optionalFile('profile', profilePatchFile(profile)))
-    add(optionalFile('home', homePatchFile(options.home)))
+    await add(optionalFile('profile', profilePatchFile(profile)))
+    await add(optionalFile('home', homePatchFile(options.home)))
   }
-  for (const patch of options.patches) add(requiredFile('patch', resolve(options.cwd, patch)))
-  if (options.scope === 'all') add(settingsFile(options.home), readSettings)
+  for (const patch of options.patches) await add(requiredFile('patch', resolve(options.cwd, patch)))
+  if (options.scope === 'all') await add(settingsFile(options.home))
   if (problems.length > 0) throw new ComposeError(problems)
   if (options.scope === 'safe') layers.push(SAFE_LAYER)
   return layers
 }
 
+/** A file that says nothing, as the templates' do, is spared the YAML parser. */
+async function parseSource(source: LayerSource): Promise<Layer> {
+  const { label, kind, file, text } = source
+  if (/^(?:[ ]*(?:#.*)?\n|\[\] *\n)*(?:\[\] *)?$/.test(text) && kind !== 'settings')
+    return { label, kind, file, patches: [] }
+  const { readLayer, readSettings } = await import('./parse-layer.ts')
+  return kind === 'settings' ? readSettings(source) : readLayer(source)
+}
+
 /** Applied and checked: what boot mounts and a dump prints. */
-export function composeProfile(profile: Profile, options: LayerOptions): Composition {
-  const composition = compose(readLayers(profile, options))
+export async function composeProfile(profile: Profile, options: LayerOptions): Promise<Composition> {
+  const composition = compose(await readLayers(profile, options))
   checkComposition(composition)
   return composition
 }

@@ -115,11 +115,18 @@ export interface BundleFile {
   readonly bundle: string
   readonly file: string
   readonly text: string
+  /** The same, parsed when the program was built. */
+  readonly compiled?: string
 }
 
 /** The patch file of a bundle: one that came with the program, else one installed in the profile. */
 export function readBundle(profile: Profile, bundle: string): BundleFile {
   const manifest = bundleManifest(profile, bundle)
+  const compiled = join(dirname(manifest), 'layer.json')
+  if (manifest.startsWith(bundlesDir) && existsSync(compiled)) {
+    const file = join(dirname(manifest), 'cordis.patch.yml')
+    return { bundle, file, text: '', compiled: readFileSync(compiled, 'utf8') }
+  }
   const data = readManifest(manifest, 'bundle manifest')
   const dsh = section(data, 'dsh', manifest, 'bundle manifest')
   const patch = section(dsh, 'bundle', manifest, 'bundle manifest')['patch']

@@ -15,6 +15,7 @@ export {
   readPatches,
   readRows,
 } from './layer.ts'
+export { compiledFile, layerFromJson, layerToJson } from './layer-json.ts'
 export { isMapping, kindOf, type Mapping } from './mapping.ts'
 export { merge } from './merge.ts'
 export { nearest, suggestion } from './nearest.ts'

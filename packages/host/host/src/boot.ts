@@ -29,7 +29,7 @@ export interface BootOptions {
   /** How long disposal may take. */
   readonly disposeLimitMs?: number
   /** For live changes: the files to watch, and how to compose anew. */
-  readonly reload?: { readonly files: readonly string[]; readonly recompose: () => Composition }
+  readonly reload?: { readonly files: readonly string[]; readonly recompose: () => Composition | Promise<Composition> }
 }
 
 export interface Host {

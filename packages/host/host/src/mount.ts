@@ -1,7 +1,6 @@
 import { isExpression, type RowNode } from '@dsh/compose'
 import { type Context, type Fiber, FiberPhase, fiberError } from '@dsh/cordis'
 import { DshError, errorText } from '@dsh/core'
-import { includedRows } from './include.ts'
 import { type ExpressionScope, evaluate, interpolate } from './interpolate.ts'
 import { injectOf, type RowPlugin, rowPlugin, validateConfig } from './plugin.ts'
 
@@ -39,7 +38,7 @@ export async function prepareRow(ctx: Context, row: RowNode, options: MountOptio
   try {
     if (isDisabled(row, { ctx, home: options.home }))
       return { start: async () => ({ row, inject: [], state: 'disabled' }) }
-    const children = row.name === 'cordis:include' ? includedRows(row) : row.children
+    const children = row.name === 'cordis:include' ? await includedRows(row) : row.children
     if (children !== undefined) return await prepareGroup(ctx, row, children, options)
     if (row.name.startsWith('cordis:')) throw new DshError('ROW_NAME', `unknown builtin "${row.name}"`)
     const plugin = rowPlugin(await options.load(row.name))
@@ -47,6 +46,11 @@ export async function prepareRow(ctx: Context, row: RowNode, options: MountOptio
   } catch (error) {
     return { fault: error, start: async () => ({ row, inject: [], state: 'failed', error }) }
   }
+}
+
+/** Its own chunk: few compositions include a file. */
+async function includedRows(row: RowNode): Promise<readonly RowNode[]> {
+  return (await import('./include.ts')).includedRows(row)
 }
 
 async function prepareGroup(

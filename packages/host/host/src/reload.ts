@@ -12,7 +12,7 @@ export interface ReloadOptions {
   readonly ctx: Context
   readonly files: readonly string[]
   /** Reads every layer again; throws when one of them is not usable. */
-  readonly recompose: () => Composition
+  readonly recompose: () => Composition | Promise<Composition>
   /** Makes it the running composition, or throws and leaves everything as it was. Gives the ids that changed. */
   readonly update: (composition: Composition) => Promise<readonly string[]>
   /** Where an outcome goes that no surface listens for. */
@@ -70,7 +70,7 @@ export function createReload(options: ReloadOptions): HostReload & { stop(): Pro
 
 async function once(options: ReloadOptions): Promise<ReloadOutcome> {
   try {
-    const composition = options.recompose()
+    const composition = await options.recompose()
     const changed = await options.update(composition)
     return { ok: true, changed, notes: composition.skips.map(skipText) }
   } catch (error) {

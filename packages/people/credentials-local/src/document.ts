@@ -1,29 +1,7 @@
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { credentialsError } from './errors.ts'
+import { type CredentialsDocument, emptyDocument, RECORD_KEY, REFERENCE, SECTIONS } from './names.ts'
 import type { CredentialRecord } from './types.ts'
-
-export interface CredentialsDocument {
-  readonly refs: ReadonlyMap<string, string>
-  readonly records: ReadonlyMap<string, CredentialRecord>
-}
-
-export const emptyDocument: CredentialsDocument = { refs: new Map(), records: new Map() }
-
-const SECTIONS = ['version', 'refs', 'records']
-const REFERENCE = /^[A-Za-z_][A-Za-z0-9_]*$/
-const RECORD_KEY = /^[a-z][a-z0-9-]*\/[a-z][a-z0-9-]*$/
-
-export function checkReference(reference: string): void {
-  if (!REFERENCE.test(reference)) {
-    throw credentialsError('CREDENTIALS_REFERENCE', `"${reference}" is no reference: letters, digits and _ only`)
-  }
-}
-
-export function checkRecordKey(key: string): void {
-  if (!RECORD_KEY.test(key)) {
-    throw credentialsError('CREDENTIALS_REFERENCE', `"${key}" is no record key: <scope>/<id> in lower case`)
-  }
-}
 
 /** Reads the file strictly. Messages name lines and keys, never a value. */
 export function parseCredentials(text: string, file: string): CredentialsDocument {
@@ -119,4 +97,18 @@ function mapping(value: unknown, fail: () => never): Record<string, unknown> {
 
 function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The same document with one entry set, or removed by `undefined`; comments and order stay. */
+export function edited(text: string, section: 'refs' | 'records', key: string, value: unknown): string {
+  const document = parseDocument(text, { stringKeys: true }) as unknown as Document
+  if (document.contents === null || document.get('version') === undefined) document.set('version', 1)
+  if (value === undefined) document.deleteIn([section, key])
+  else document.setIn([section, key], value)
+  return document.toString({ lineWidth: 0 })
+}
+
+/** A new document of these references. */
+export function documentOf(refs: ReadonlyMap<string, string>): string {
+  return new Document({ version: 1, refs: Object.fromEntries(refs) }).toString({ lineWidth: 0 })
 }

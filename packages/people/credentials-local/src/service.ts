@@ -1,5 +1,5 @@
-import { type CredentialsDocument, checkRecordKey, checkReference, emptyDocument } from './document.ts'
 import { credentialsError } from './errors.ts'
+import { type CredentialsDocument, checkRecordKey, checkReference, emptyDocument } from './names.ts'
 import type { CredentialsStore } from './store.ts'
 import type { CredentialSource, Credentials } from './types.ts'
 

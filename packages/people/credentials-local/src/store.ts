@@ -1,11 +1,13 @@
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCode, withFileLock, writeAtomic } from '@dsh/core'
-import { Document, parseDocument } from 'yaml'
-import { type CredentialsDocument, emptyDocument, legacyReferences, parseCredentials } from './document.ts'
 import { credentialsError } from './errors.ts'
+import { type CredentialsDocument, emptyDocument } from './names.ts'
 
 const LOCK_WAIT_MS = 30_000
+
+/** Loaded when there is a file to parse: most runs have none. */
+const yaml = () => import('./document.ts')
 
 /** The file on disk: every read is a fresh one, every write keeps comments, is locked, atomic and private. */
 export class CredentialsStore {
@@ -16,7 +18,7 @@ export class CredentialsStore {
 
   async read(): Promise<CredentialsDocument> {
     const text = await this.text()
-    return text === undefined ? emptyDocument : parseCredentials(text, this.file)
+    return text === undefined ? emptyDocument : (await yaml()).parseCredentials(text, this.file)
   }
 
   /** At start: refuses a file that others can read, and moves the oldest layout to the current one. */
@@ -24,39 +26,31 @@ export class CredentialsStore {
     const text = await this.text()
     if (text === undefined) return
     await this.refuseExposed()
+    const { legacyReferences, parseCredentials } = await yaml()
     const legacy = legacyReferences(text)
     if (legacy === undefined) parseCredentials(text, this.file)
     else await this.migrate()
   }
 
   async put(section: 'refs' | 'records', key: string, value: unknown): Promise<void> {
-    await this.edit((document) => {
-      if (value === undefined) document.deleteIn([section, key])
-      else document.setIn([section, key], value)
+    const { edited, parseCredentials } = await yaml()
+    await this.locked(async () => {
+      const text = (await this.text()) ?? ''
+      parseCredentials(text, this.file)
+      await this.write(edited(text, section, key, value))
     })
   }
 
   private async migrate(): Promise<void> {
+    const { documentOf, legacyReferences } = await yaml()
     await this.locked(async () => {
       const legacy = legacyReferences((await this.text()) ?? '')
-      if (legacy === undefined) return
-      await this.write(new Document({ version: 1, refs: Object.fromEntries(legacy) }))
+      if (legacy !== undefined) await this.write(documentOf(legacy))
     })
   }
 
-  private async edit(change: (document: Document) => void): Promise<void> {
-    await this.locked(async () => {
-      const text = (await this.text()) ?? ''
-      parseCredentials(text, this.file)
-      const document = parseDocument(text, { stringKeys: true }) as unknown as Document
-      if (document.contents === null || document.get('version') === undefined) document.set('version', 1)
-      change(document)
-      await this.write(document)
-    })
-  }
-
-  private async write(document: Document): Promise<void> {
-    await writeAtomic(this.file, document.toString({ lineWidth: 0 }), { mode: 0o600, dirMode: 0o700 })
+  private async write(text: string): Promise<void> {
+    await writeAtomic(this.file, text, { mode: 0o600, dirMode: 0o700 })
   }
 
   private async locked(work: () => Promise<void>): Promise<void> {

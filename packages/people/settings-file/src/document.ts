@@ -1,20 +1,7 @@
-import { createHash } from 'node:crypto'
 import { type JsonObject, snapshotJson } from '@dsh/core'
 import { type Document, isMap, LineCounter, parseDocument } from 'yaml'
 import { settingsError } from './errors.ts'
 import type { SettingsOp } from './types.ts'
-
-const NAMESPACE = /^[a-z][a-z0-9-]*$/
-
-export function checkNamespace(namespace: string): void {
-  if (!NAMESPACE.test(namespace)) {
-    throw settingsError('SETTINGS_NAMESPACE', `"${namespace}" is no namespace: lower-case letters, digits and - only`)
-  }
-}
-
-export function revisionOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16)
-}
 
 /** The editable document; comments and order survive an edit. */
 export function parseSettings(text: string, file: string): Document {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { errorCode, type JsonObject, withFileLock, writeAtomic } from '@dsh/core'
-import { applyOps, checkNamespace, mergeOps, parseSettings, revisionOf, sectionOf } from './document.ts'
 import { settingsError } from './errors.ts'
+import { checkNamespace, revisionOf } from './names.ts'
 import type { Settings, SettingsOp, SettingsWrite } from './types.ts'
 
 const LOCK_WAIT_MS = 2_000
@@ -15,6 +15,9 @@ export interface ServiceOptions {
     revision: string,
   ) => void
 }
+
+/** Loaded at first use: a run that neither reads nor writes settings needs no parser. */
+const yaml = () => import('./document.ts')
 
 /** Reads the file at every use; writes are queued, locked, atomic and private. */
 export function createSettings({ file, onSection }: ServiceOptions): Settings {
@@ -32,6 +35,7 @@ export function createSettings({ file, onSection }: ServiceOptions): Settings {
     if (options.expectedRevision !== undefined && options.expectedRevision !== revisionOf(text)) {
       throw settingsError('SETTINGS_CONFLICT', `${file} was changed meanwhile; read it again before writing`)
     }
+    const { applyOps, parseSettings, sectionOf } = await yaml()
     const document = parseSettings(text, file)
     const previous = sectionOf(document, namespace)
     applyOps(document, namespace, ops)
@@ -46,9 +50,10 @@ export function createSettings({ file, onSection }: ServiceOptions): Settings {
     revision: async () => revisionOf(await readText(file)),
     section: async (namespace) => {
       checkNamespace(namespace)
+      const { parseSettings, sectionOf } = await yaml()
       return sectionOf(parseSettings(await readText(file), file), namespace)
     },
-    update: (namespace, patch, options) => edit(namespace, mergeOps(patch), options),
+    update: async (namespace, patch, options) => edit(namespace, (await yaml()).mergeOps(patch), options),
     replace: (namespace, section, options) => {
       const op: SettingsOp = section === undefined ? { op: 'unset', path: [] } : { op: 'set', path: [], value: section }
       return edit(namespace, [op], options)

@@ -27,7 +27,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
   const home = resolveHome()
   const profile = readProfile(home, (values['profile'] as string | undefined) ?? defaultProfile())
-  const composition = composeProfile(profile, {
+  const composition = await composeProfile(profile, {
     home,
     cwd: process.cwd(),
     patches: (values['patch'] as string[] | undefined) ?? [],

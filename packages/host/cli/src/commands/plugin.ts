@@ -63,7 +63,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   try {
     for (const line of await reconcileBundles(dir, before.manifest)) process.stderr.write(`dsh: ${line}\n`)
-    composeProfile(readProfile(home, name), { home, cwd: process.cwd(), patches: [], scope: 'all' })
+    await composeProfile(readProfile(home, name), { home, cwd: process.cwd(), patches: [], scope: 'all' })
   } catch (error) {
     await before.restore()
     await bringBack(manager, dir)

@@ -6,14 +6,15 @@ import { profileNames, readProfile, templateNames } from '../profile.ts'
 /** Every profile composed and checked, nothing started. */
 export const profiles: DoctorCheck = async ({ home, cwd }) => {
   const names = [...new Set([...templateNames(), ...profileNames(home)])]
-  return names.flatMap((name) => checkProfile(home, cwd, name))
+  const findings = await Promise.all(names.map((name) => checkProfile(home, cwd, name)))
+  return findings.flat()
 }
 
-function checkProfile(home: string, cwd: string, name: string): DoctorFinding[] {
+async function checkProfile(home: string, cwd: string, name: string): Promise<DoctorFinding[]> {
   const check = `profile ${name}`
   try {
     const profile = readProfile(home, name)
-    const composition = composeProfile(profile, { home, cwd, patches: [], scope: 'all' })
+    const composition = await composeProfile(profile, { home, cwd, patches: [], scope: 'all' })
     const text = `${composition.rows.length} rows from ${composition.layers.map((layer) => layer.label).join(', ')}`
     const skips = composition.skips.map((skip) => ({ check, status: 'note' as const, text: skipText(skip) }))
     return [{ check, status: 'ok', text: profile.fromTemplate ? `${text} (template)` : text }, ...skips]

@@ -51,7 +51,7 @@ export async function withRow(
   look: (ctx: Context) => Promise<DoctorFinding[]>,
 ): Promise<DoctorFinding[]> {
   try {
-    const { composition, dir } = composed(home, cwd)
+    const { composition, dir } = await composed(home, cwd)
     const row = [...walkRows(composition.rows)].find((candidate) => candidate.name === name)
     if (row === undefined) return [{ check, status: 'note', text: `no row of ${name} in profile headless` }]
     const host = await boot({
@@ -84,13 +84,16 @@ function remedyIn(text: string): string {
 }
 
 /** The user's composition, or the bundles' where the user's cannot be read. */
-function composed(home: string, cwd: string): { composition: Composition; dir: string } {
+async function composed(home: string, cwd: string): Promise<{ composition: Composition; dir: string }> {
   try {
     const profile = readProfile(home, 'headless')
-    return { composition: composeProfile(profile, { home, cwd, patches: [], scope: 'all' }), dir: profile.dir }
+    return { composition: await composeProfile(profile, { home, cwd, patches: [], scope: 'all' }), dir: profile.dir }
   } catch {
     const profile = readProfile(home, 'headless', 'template')
-    return { composition: composeProfile(profile, { home, cwd, patches: [], scope: 'bundles' }), dir: profile.dir }
+    return {
+      composition: await composeProfile(profile, { home, cwd, patches: [], scope: 'bundles' }),
+      dir: profile.dir,
+    }
   }
 }
 
