@@ -260,6 +260,8 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await session.tmux.type('/resu')
     await session.tmux.waitFor('go to another session')
     await session.tmux.keys('Escape')
+    // An escape with a letter right behind it is Alt and that letter.
+    await new Promise((resolve) => setTimeout(resolve, 500))
     await session.tmux.type('me')
     await session.tmux.keys('Enter')
     await session.tmux.waitFor('type to search')
