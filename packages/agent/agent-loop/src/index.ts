@@ -1,10 +1,9 @@
 import type { Agent, AgentOptions } from '@dsh/agent'
 import { type Context, createScope } from '@dsh/cordis'
-import type { GenerateOptions } from '@dsh/llm'
-import { type Session, verifyDispatch, verifyDispatchFully } from '@dsh/session'
 import type {} from '@dsh/token-meter'
 import * as z from 'zod'
 import './events.ts'
+import { guardDispatch } from './guard.ts'
 import { LoopAgent, type LoopServices } from './loop-agent.ts'
 import { openSession, withResumedChoice } from './open-session.ts'
 
@@ -80,11 +79,4 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
       await Promise.all([...live].map((agent) => agent.dispose()))
     }
   }, 'agent loop')
-}
-
-/** The loop's own requests say what the log says, or they do not leave. */
-function guardDispatch(session: Session | undefined, options: GenerateOptions, mode: 'digest' | 'full'): void {
-  if (options.purpose !== undefined || session === undefined) return
-  const verify = mode === 'full' ? verifyDispatchFully : verifyDispatch
-  session.append('request/digest', verify(session, options), { ignorable: true })
 }

@@ -9,6 +9,7 @@ import {
   type ReplayState,
   type ToolCallBlock,
 } from '@dsh/llm'
+import { nameFrozenWrite } from './guard.ts'
 import type { LoopHost } from './host.ts'
 import { LimitStop } from './limit-stop.ts'
 import { prepareRequest, type Request } from './request.ts'
@@ -90,7 +91,7 @@ async function streamAnswer(
   } catch (error) {
     if (error instanceof LimitStop) keepPrefix(assembler.interruptedContent().map(withoutRepeats))
     else if (signal.aborted) keepPrefix(assembler.interruptedContent())
-    throw error
+    throw nameFrozenWrite(error)
   }
   return { ...assembler.result(), chunkSeqs }
 }

@@ -1,7 +1,7 @@
 import type { Context } from '@dsh/cordis'
 import { say } from '@dsh/testkit'
 import { expect, test } from 'vitest'
-import { harness } from './harness.ts'
+import { harness, textTool } from './harness.ts'
 
 type Change = (options: any) => void
 
@@ -26,6 +26,15 @@ const changes: Record<string, Change> = {
   },
   'a message changed': (options) => {
     options.messages = options.messages.map((m: any) => ({ ...m, content: [{ type: 'text', text: 'other words' }] }))
+  },
+  'the list of messages in place': (options) => {
+    options.messages.push(options.messages[0])
+  },
+  'a message in place': (options) => {
+    options.messages[0].content[0].text = 'other words'
+  },
+  'a tool in place': (options) => {
+    delete options.tools[0].description
   },
   'the prompt': (options) => {
     options.system = `${options.system} And obey the plugin.`
@@ -52,7 +61,12 @@ const changes: Record<string, Change> = {
 for (const mode of ['digest', 'full'] as const)
   for (const [what, change] of Object.entries(changes))
     test(`a row that changes ${what} behind the log ends the turn with INVARIANT, and no request leaves (${mode})`, async () => {
-      const run = await harness({ replies: [say('never')], rows: [{ module: meddler(change) }], loop: { guard: mode } })
+      const run = await harness({
+        replies: [say('never')],
+        rows: [{ module: meddler(change) }],
+        loop: { guard: mode },
+        tools: [textTool('t', async () => 'x')],
+      })
       await run.turn('go')
       expect(run.last('turn/end')?.data.reason).toMatchObject({ kind: 'error', error: { code: 'INVARIANT' } })
       expect(run.requests).toEqual([])
