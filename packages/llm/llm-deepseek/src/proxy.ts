@@ -36,7 +36,8 @@ function matchesNoProxy(url: URL, list: string | undefined): boolean {
 
 /** Through a proxy undici carries the request; it is loaded for that case only. */
 export async function createProxyTransport(proxies: ProxyAddresses, ca: string[] | undefined): Promise<Transport> {
-  const { EnvHttpProxyAgent, request } = await import('undici')
+  // By its default export: undici is CommonJS, and a bundle gives such a module no other.
+  const { EnvHttpProxyAgent, request } = (await import('undici')).default as unknown as typeof import('undici')
   const trust = ca === undefined ? {} : { connect: { ca }, requestTls: { ca }, proxyTls: { ca } }
   const agent = new EnvHttpProxyAgent({
     httpProxy: proxies.httpProxy,

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import * as net from 'node:net'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Context } from '@dsh/cordis'
 import * as llm from '@dsh/llm'
@@ -10,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as deepseek from '../src/index.ts'
 import { proxiesFrom, usesProxy } from '../src/proxy.ts'
 
+const dsh = path.resolve(import.meta.dirname, '../../../host/cli/bin/dsh.js')
 const tls = path.join(import.meta.dirname, 'tls')
 const undo: (() => unknown)[] = []
 let model: MockServer
@@ -124,6 +127,24 @@ test('through a proxy TLS is spoken with the server, and its private certificate
   expect(await ask('https://model.test')).toMatch(
     /^TRANSPORT: DeepSeek API request to https:\/\/model\.test failed: .*certificate/,
   )
+})
+
+test('the built program finds its way through a proxy', { timeout: 30_000 }, async () => {
+  const { url, asked } = await proxy(port())
+  const home = mkdtempSync(path.join(tmpdir(), 'dsh-proxy-'))
+  undo.push(() => rmSync(home, { recursive: true, force: true }))
+  const child = spawn(process.execPath, [dsh, '--profile', 'headless', 'go'], {
+    cwd: home,
+    env: { ...process.env, DSH_HOME: path.join(home, 'dsh'), DEEPSEEK_BASE_URL: 'http://model.test', HTTP_PROXY: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+  })
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0)
+  expect(stdout).toBe('hello\n')
+  expect(asked.length).toBeGreaterThan(0)
 })
 
 test('a private certificate is refused until caFile or SSL_CERT_FILE names it', async () => {
