@@ -116,6 +116,21 @@ test('a package imports only what its package.json declares', () => {
   expect(undeclared.map(where)).toEqual([])
 })
 
+test('a package declares only what it imports', () => {
+  const idle = packages.flatMap((pkg) => {
+    if (pkg.name === 'cli' || pkg.name.startsWith('bundle-')) return []
+    const used = new Set(imports.filter((one) => one.pkg === pkg).map((one) => packageOf(one.from)))
+    // A package that is located instead of imported, as ripgrep's binary is.
+    const located = sources(pkg.dir)
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n')
+    return Object.keys(pkg.manifest.dependencies ?? {})
+      .filter((name) => !used.has(name) && !located.includes(`'${name}`))
+      .map((name) => `${pkg.name} declares ${name}`)
+  })
+  expect(idle).toEqual([])
+})
+
 test('values are imported only from lower layers, types also from the same one', () => {
   const wrong = imports.filter(({ pkg, from, typeOnly }) => {
     if (!from.startsWith('@dsh/') || packageOf(from) === pkg.manifest.name) return false
