@@ -106,6 +106,7 @@ export class Shells {
     if (end.kind !== 'exited' || end.signal !== undefined || slot.confined?.readStatus === undefined) return
     const { ran } = slot.confined.readStatus(slot.session?.status() ?? '')
     if (ran) return
+    slot.confined.runnerFailed?.()
     slot.session = undefined
     throw sandboxUnavailable(policy.mode, { detail: plainText(text).trim().split('\n')[0] || 'the runner ended' })
   }
