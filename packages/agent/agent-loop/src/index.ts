@@ -24,6 +24,8 @@ export const inject = ['agents', 'sessions', 'llm', 'tools', 'systemPrompt']
 const positive = 'must be a positive integer'
 
 export const Config = z.strictObject({
+  /** Surfaces make the agents here; a composition cannot declare any. */
+  agents: z.array(z.unknown()).max(0, { error: 'agents are made by surfaces: the list must be empty' }).optional(),
   maxParallelToolCalls: z
     .int({ error: `maxParallelToolCalls ${positive}` })
     .positive({ error: `maxParallelToolCalls ${positive}` })

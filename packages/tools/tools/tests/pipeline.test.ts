@@ -310,3 +310,11 @@ test('bad definitions are refused where they are registered', async () => {
   expect(register({ name: 'run_code' })).toThrow('reserved for the Code Mode presentation transport')
   expect(register({ parameters: { type: 'object', minProperties: 1 } })).toThrow('unsupported JSON schema')
 })
+
+test('a composition that asks for code mode does not start', async () => {
+  const home = await tempWorkspace()
+  await bootRows([{ module: toolsRow, config: { mode: undefined } }], { home: home.path('a') })
+  await expect(bootRows([{ module: toolsRow, config: { mode: 'code' } }], { home: home.path('b') })).rejects.toThrow(
+    'mode must be native: there is no code mode here',
+  )
+})
