@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { basename, dirname } from 'node:path'
 import { errorCode } from '@dsh/core'
 import {
   applyChunks,
@@ -20,6 +21,7 @@ import { type Current, examine, examineText, isFresh } from './current.ts'
 import { namedFault } from './errno.ts'
 import type { Locks } from './locks.ts'
 import { nearLineHint } from './near-line.ts'
+import { pinDirectory } from './pinned-directory.ts'
 import { changed, mustReadFirst, publish } from './publish.ts'
 import { splice } from './splice.ts'
 import type { Staging } from './staging.ts'
@@ -200,11 +202,18 @@ async function unlinkUnchanged(
 ): Promise<void> {
   throwIfAborted(signal, verb)
   try {
-    const now = await io.lstat(target.targetKey)
-    if (versionOf(now) !== old.version) throw changed(target, verb)
-    await io.unlink(target.targetKey)
+    const path = dirname(target.targetKey)
+    const parent = await pinDirectory(path, io)
+    try {
+      const name = parent.at(basename(target.targetKey))
+      if ((await parent.place()) !== path) throw changed(target, verb)
+      if (versionOf(await io.lstat(name)) !== old.version) throw changed(target, verb)
+      await io.unlink(name)
+    } finally {
+      await parent.close().catch(() => undefined)
+    }
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw changed(target, verb)
+    if (['ENOENT', 'ELOOP', 'ENOTDIR'].includes(errorCode(error) ?? '')) throw changed(target, verb)
     throw namedFault(error, verb, target.displayPath)
   }
 }

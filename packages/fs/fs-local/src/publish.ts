@@ -1,9 +1,10 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { errorCode, errorText } from '@dsh/core'
 import { type FsTarget, type FsVersion, fsError, fsErrors, throwIfAborted } from '@dsh/fs'
 import { errnoWords, namedFault } from './errno.ts'
+import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
 import type { Staging } from './staging.ts'
 import type { Syscalls } from './syscalls.ts'
 import { versionOf } from './version.ts'
@@ -25,17 +26,47 @@ export interface PublishRequest {
  */
 export async function publish(request: PublishRequest, io: Syscalls, staging: Staging): Promise<FsVersion> {
   const { target, verb, signal } = request
-  const parent = dirname(target.targetKey)
+  const parentPath = dirname(target.targetKey)
   throwIfAborted(signal, verb)
+  const parent = await pinParent(target, parentPath, verb, io)
   try {
-    await io.mkdir(parent, { recursive: true })
+    return await publishIn(parent, parentPath, request, io, staging)
+  } finally {
+    await parent.close().catch(() => undefined)
+  }
+}
+
+/** The target's directory, made where it is missing. */
+async function pinParent(target: FsTarget, path: string, verb: string, io: Syscalls): Promise<PinnedDirectory> {
+  try {
+    await io.mkdir(path, { recursive: true })
   } catch (error) {
     throw parentFault(error, verb, target.displayPath)
   }
-  await confirmPlace(target, parent, verb, io)
+  const parent = await pinDirectory(path, io).catch((error: unknown) => {
+    const code = errorCode(error)
+    throw code === 'ELOOP' || code === 'ENOTDIR' ? changed(target, verb) : parentFault(error, verb, target.displayPath)
+  })
+  try {
+    await confirmPlace(target, parent, path, verb)
+    return parent
+  } catch (error) {
+    await parent.close().catch(() => undefined)
+    throw error
+  }
+}
+
+async function publishIn(
+  parent: PinnedDirectory,
+  parentPath: string,
+  request: PublishRequest,
+  io: Syscalls,
+  staging: Staging,
+): Promise<FsVersion> {
+  const { target, verb, signal } = request
   let stage: Awaited<ReturnType<Staging['create']>>
   try {
-    stage = await staging.create(target.targetKey)
+    stage = await staging.create(parent, parentPath)
   } catch (error) {
     throw namedFault(error, verb, target.displayPath)
   }
@@ -48,9 +79,9 @@ export async function publish(request: PublishRequest, io: Syscalls, staging: St
     if (request.old !== undefined) await inheritMode(handle, request.old)
     await handle.sync()
     throwIfAborted(signal, verb)
-    const made = await take(request, stage.file, parent, io)
-    // Committed: from here nothing may fail the call.
-    await syncDirectory(parent, io)
+    const made = await take(request, stage.file, parent, parentPath, io)
+    // Committed: from here nothing may fail the call. Where directories cannot be synced only surviving a power cut is uncertain.
+    await parent.sync().catch(() => undefined)
     version = made ?? (await versionAfter(handle, target, io))
   } catch (error) {
     failure = error
@@ -73,14 +104,16 @@ export async function publish(request: PublishRequest, io: Syscalls, staging: St
 async function take(
   request: PublishRequest,
   file: string,
-  parent: string,
+  parent: PinnedDirectory,
+  parentPath: string,
   io: Syscalls,
 ): Promise<FsVersion | undefined> {
   const { target, verb, how } = request
-  await confirmPlace(target, parent, verb, io)
-  if (how === 'create') return await linkInto(request, file, io)
-  if (how === 'replace') await confirmUnchanged(request, io)
-  await io.rename(file, target.targetKey)
+  const destination = parent.at(basename(target.targetKey))
+  await confirmPlace(target, parent, parentPath, verb)
+  if (how === 'create') return await linkInto(request, file, destination, io)
+  if (how === 'replace') await confirmUnchanged(request, destination, io)
+  await io.rename(file, destination)
   return undefined
 }
 
@@ -93,21 +126,21 @@ async function versionAfter(handle: FileHandle, target: FsTarget, io: Syscalls):
   }
 }
 
-/** A directory that became a link since the path was resolved would move the file elsewhere. */
-async function confirmPlace(target: FsTarget, parent: string, verb: string, io: Syscalls): Promise<void> {
-  let real: string
+/** A directory that is elsewhere by now than where the target was resolved to. */
+async function confirmPlace(target: FsTarget, parent: PinnedDirectory, path: string, verb: string): Promise<void> {
+  let place: string
   try {
-    real = await io.realpath(parent)
+    place = await parent.place()
   } catch (error) {
     throw parentFault(error, verb, target.displayPath)
   }
-  if (real !== parent) throw changed(target, verb)
+  if (place !== path) throw changed(target, verb)
 }
 
 /** The last look before the rename, for writers that take no lock of ours. */
-async function confirmUnchanged(request: PublishRequest, io: Syscalls): Promise<void> {
+async function confirmUnchanged(request: PublishRequest, destination: string, io: Syscalls): Promise<void> {
   const { target, verb, old } = request
-  const now = await io.lstat(target.targetKey).catch((error: unknown) => {
+  const now = await io.lstat(destination).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
   })
@@ -122,19 +155,24 @@ export function mustReadFirst(target: FsTarget): Error {
   return fsError(fsErrors.notObserved, `cannot overwrite existing "${target.displayPath}" without reading it first`)
 }
 
-async function linkInto(request: PublishRequest, file: string, io: Syscalls): Promise<FsVersion | undefined> {
+async function linkInto(
+  request: PublishRequest,
+  file: string,
+  destination: string,
+  io: Syscalls,
+): Promise<FsVersion | undefined> {
   const { target, verb } = request
   try {
-    await io.link(file, target.targetKey)
+    await io.link(file, destination)
   } catch (error) {
-    const there = await io.lstat(target.targetKey).catch(() => undefined)
+    const there = await io.lstat(destination).catch(() => undefined)
     if (there?.isFile() || (there === undefined && errorCode(error) === 'EEXIST')) throw mustReadFirst(target)
     if (there !== undefined)
       throw fsError(fsErrors.notRegularFile, `cannot ${verb} "${target.displayPath}": not a regular file`, {
         cause: error,
       })
     if (!noHardLinks.has(errorCode(error) ?? '')) throw error
-    return await createExclusively(request, io)
+    return await createExclusively(request, destination, io)
   }
   // The second name goes before the version is taken, which it would change.
   await io.unlink(file).catch(() => undefined)
@@ -144,11 +182,11 @@ async function linkInto(request: PublishRequest, file: string, io: Syscalls): Pr
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'])
 
 /** File systems without hard links: still no clobber, but a reader may see the file grow. */
-async function createExclusively(request: PublishRequest, io: Syscalls): Promise<FsVersion> {
+async function createExclusively(request: PublishRequest, destination: string, io: Syscalls): Promise<FsVersion> {
   const { target } = request
   let handle: FileHandle
   try {
-    handle = await io.open(target.targetKey, 'wx', 0o666)
+    handle = await io.open(destination, 'wx', 0o666)
   } catch (error) {
     throw errorCode(error) === 'EEXIST' ? mustReadFirst(target) : error
   }
@@ -157,7 +195,7 @@ async function createExclusively(request: PublishRequest, io: Syscalls): Promise
     await handle.sync()
     return versionOf(await handle.stat({ bigint: true }))
   } catch (error) {
-    await io.unlink(target.targetKey).catch(() => undefined)
+    await io.unlink(destination).catch(() => undefined)
     throw error
   } finally {
     await handle.close().catch(() => undefined)
@@ -175,16 +213,6 @@ async function inheritMode(handle: FileHandle, old: BigIntStats): Promise<void> 
     )
   }
   await handle.chmod(Number(old.mode) & (sameOwner ? 0o7777 : 0o777))
-}
-
-/** Best effort: some file systems have no such call. */
-async function syncDirectory(dir: string, io: Syscalls): Promise<void> {
-  try {
-    const handle = await io.open(dir, 'r')
-    await handle.sync().finally(() => handle.close())
-  } catch {
-    // The rename is done and visible; only its survival of a power cut is uncertain.
-  }
 }
 
 /** The first fault that kept something behind, or undefined. */

@@ -2,12 +2,13 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'no
 import { dirname, join } from 'node:path'
 import { errorCode } from '@dsh/core'
 import { isAlive, type Owner, parseOwner } from './owner.ts'
+import type { PinnedDirectory } from './pinned-directory.ts'
 import type { Syscalls } from './syscalls.ts'
 
 /** Where a new file is written before it takes its name: a private directory beside the target. */
 export interface Staging {
   /** `name` is independent of the target's, which may be 255 bytes long. */
-  create(targetKey: string): Promise<{ readonly dir: string; readonly file: string }>
+  create(parent: PinnedDirectory, parentPath: string): Promise<{ readonly dir: string; readonly file: string }>
   /** Removes what a killed process left behind. */
   sweep(): void
   close(): void
@@ -37,10 +38,9 @@ export function createStaging(owner: Owner, journalDir: string | undefined, io: 
   }
 
   return {
-    async create(targetKey) {
-      const parent = dirname(targetKey)
-      note(parent)
-      const dir = join(parent, `${stagingPrefix(owner)}${count++}.tmpdir`)
+    async create(parent, parentPath) {
+      note(parentPath)
+      const dir = parent.at(`${stagingPrefix(owner)}${count++}.tmpdir`)
       await io.mkdir(dir, { mode: 0o700 })
       return { dir, file: join(dir, 'data') }
     },

@@ -7,6 +7,7 @@ export interface Syscalls {
   stat(path: string): Promise<BigIntStats>
   lstat(path: string): Promise<BigIntStats>
   realpath(path: string): Promise<string>
+  readlink(path: string): Promise<string>
   readdir(path: string): Promise<Dirent[]>
   mkdir(path: string, options: { mode?: number; recursive?: boolean }): Promise<unknown>
   chmod(path: string, mode: number): Promise<void>
@@ -21,6 +22,7 @@ export const nodeSyscalls: Syscalls = {
   stat: (path) => fsp.stat(path, { bigint: true }),
   lstat: (path) => fsp.lstat(path, { bigint: true }),
   realpath: (path) => fsp.realpath(path),
+  readlink: (path) => fsp.readlink(path),
   readdir: (path) => fsp.readdir(path, { withFileTypes: true }),
   mkdir: (path, options) => fsp.mkdir(path, options),
   chmod: (path, mode) => fsp.chmod(path, mode),
