@@ -1,6 +1,7 @@
 import type { Agent } from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/sandbox'
+import type {} from '@dsh/spill-local'
 import type {} from '@dsh/subprocess'
 import type {} from '@dsh/system-prompt'
 import type {} from '@dsh/tools'
@@ -8,7 +9,7 @@ import { Config } from './caps.ts'
 import type { SearchDeps } from './deps.ts'
 import { globTool } from './glob.ts'
 import { grepTool } from './grep.ts'
-import { type SpillStore, saveList } from './saved-list.ts'
+import { saveList } from './saved-list.ts'
 import { globGuidance, grepGuidance } from './texts.ts'
 
 export { searchErrors } from './errors.ts'
@@ -24,7 +25,7 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
     config,
     processes: ctx.subprocess,
     hiddenPaths: (exec) => ctx.get('sandboxPolicy')?.resolve({ session: exec.agent?.session }).hiddenPaths ?? [],
-    save: (content, exec) => saveList(spillStore(ctx), content, exec, (error) => ctx.logger.warn(error)),
+    save: (content, exec) => saveList(ctx.get('spillStore'), content, exec, (error) => ctx.logger.warn(error)),
   }
   const visible = (tool: string, agent: Agent) => tools.get(tool, agent) !== undefined
   const guide = (tool: string, order: number, text: (agent: Agent) => string) =>
@@ -39,8 +40,4 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   guide('glob', 103, () => globGuidance(config))
   tools.register(grepTool(deps))
   guide('grep', 104, (agent) => grepGuidance(visible('read', agent)))
-}
-
-function spillStore(ctx: Context): SpillStore | undefined {
-  return (ctx.get as (name: string) => unknown)('spillStore') as SpillStore | undefined
 }

@@ -1,14 +1,5 @@
+import type { SpillStore } from '@dsh/spill-local'
 import type { ToolExecution } from '@dsh/tools'
-
-/** `ctx.spillStore`, as far as these tools use it. */
-export interface SpillStore {
-  saveText(request: {
-    readonly owner: { readonly sessionId: string }
-    readonly source: { readonly toolName: string; readonly callId: string; readonly label?: string }
-    readonly suggestedName: string
-    readonly content: string
-  }): Promise<{ readonly locator: string; readonly bytes: number; readonly retrievalHint: string }>
-}
 
 export interface SavedList {
   readonly locator: string

@@ -105,10 +105,8 @@ function depsOf(ctx: Context, config: Config, history: History): FileToolDeps {
   return {
     fs,
     hints: config.hints,
-    writeIntent: (target, exec) =>
-      ctx.waterfall(audience(exec) as never, 'fs/write-intent', target, exec, () => undefined),
-    editIntent: (target, exec) =>
-      ctx.waterfall(audience(exec) as never, 'fs/edit-intent', target, exec, () => undefined),
+    writeIntent: (target, exec) => ctx.waterfall(audience(exec), 'fs/write-intent', target, exec, () => undefined),
+    editIntent: (target, exec) => ctx.waterfall(audience(exec), 'fs/edit-intent', target, exec, () => undefined),
     observed: (target, observation, exec) => notify(ctx, audience(exec), 'fs/observed', target, observation, exec),
     policyFor: (args, exec, path) =>
       callPolicy(args, exec, path, { fs, policies: ctx.get('sandboxPolicy'), approval: ctx.get('approval') }),

@@ -33,10 +33,8 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   const deps = {
     fs,
     maxOutputChars: config.maxOutputChars,
-    writeIntent: (target, exec) =>
-      ctx.waterfall(audience(exec) as never, 'fs/write-intent', target, exec, () => undefined),
-    editIntent: (target, exec) =>
-      ctx.waterfall(audience(exec) as never, 'fs/edit-intent', target, exec, () => undefined),
+    writeIntent: (target, exec) => ctx.waterfall(audience(exec), 'fs/write-intent', target, exec, () => undefined),
+    editIntent: (target, exec) => ctx.waterfall(audience(exec), 'fs/edit-intent', target, exec, () => undefined),
     observed: (target, observation, exec) => notify(ctx, audience(exec), 'fs/observed', target, observation, exec),
     policy: (exec) =>
       fs.sandboxMode === undefined ? undefined : ctx.get('sandboxPolicy')?.resolve({ session: exec.agent?.session }),

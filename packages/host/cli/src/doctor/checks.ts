@@ -1,6 +1,6 @@
 import type { DoctorCheck } from '@dsh/host'
 import { envFiles, home } from './home.ts'
-import { node, proxies, ripgrep, terminal } from './machine.ts'
+import { images, node, proxies, ripgrep, terminal } from './machine.ts'
 import { profiles } from './profiles.ts'
 import { rows } from './rows.ts'
 import { sandbox } from './sandbox.ts'
@@ -14,6 +14,7 @@ export const checks: readonly DoctorCheck[] = [
   credentials,
   sandbox,
   ripgrep,
+  images,
   environment,
   proxies,
   terminal,

@@ -47,6 +47,18 @@ export const ripgrep: DoctorCheck = async () => {
   }
 }
 
+/** The optional library that read_image converts with. */
+export const images: DoctorCheck = async () => {
+  const check = 'images'
+  try {
+    const { default: sharp } = await import('sharp')
+    return [{ check, status: 'ok', text: `sharp ${sharp.versions.sharp ?? ''}`.trimEnd() }]
+  } catch (error) {
+    const text = `sharp is not usable (${errorText(error).split('\n')[0]}): only small images can be read, unchanged`
+    return [{ check, status: 'note', text, remedy: 'install dsh again with optional dependencies' }]
+  }
+}
+
 const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'NO_PROXY']
 
 /** Which proxies the model's connection goes through. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Composition, type RowNode, walkRows } from '@dsh/compose'
+import { type Composition, type RowNode, walkRows } from '@dsh/compose/core'
 import type { Context } from '@dsh/cordis'
 import { errorText } from '@dsh/core'
 import type {} from '@dsh/credentials-local'
