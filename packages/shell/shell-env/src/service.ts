@@ -9,7 +9,8 @@ const builtIn = [
   { name: 'DSH_SESSION_ID', description: 'Id of the session that runs the command' },
   { name: 'DSH_SESSION_JSONL', description: 'Log file of that session; it may not exist yet' },
 ] as const
-const reserved = new Set<string>(builtIn.map((entry) => entry.name))
+/** DSH_RUN marks the processes that end with the program; see subprocess. */
+const reserved = new Set<string>([...builtIn.map((entry) => entry.name), 'DSH_RUN'])
 const validName = /^DSH_[A-Z][A-Z0-9_]*$/
 
 /** `ctx.shellEnv`: what commands may know about the harness around them. */

@@ -38,6 +38,7 @@ export async function apply(ctx: Context): Promise<void> {
     },
     resolveExecutable,
     baseEnv: () => env,
+    detachedMark: () => owned.markOf(),
     scrubbed: () => removed,
   }
   ctx.provide('subprocess', service)

@@ -68,6 +68,11 @@ export interface SubprocessService {
   resolveExecutable(name: string, avoid?: readonly string[]): string | undefined
   /** The parent environment without secrets and `DSH_*` (the closed list is published by `scrubbed`). */
   baseEnv(): { readonly [name: string]: string }
+  /**
+   * Variables for a process that is started by other means than `spawn`: whatever carries them in its environment ends
+   * with this program (Linux).
+   */
+  detachedMark(): { readonly [name: string]: string }
   /** Names removed by `baseEnv` on this machine. */
   scrubbed(): readonly string[]
 }

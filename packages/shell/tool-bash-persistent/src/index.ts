@@ -30,6 +30,7 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
     bash: findBash(subprocess, [process.cwd(), sandboxPolicy.workspaceRoot]),
     root: home('spill', 'shells'),
     sandbox,
+    detachedMark: () => subprocess.detachedMark(),
     policyOf: (agent) => sandboxPolicy.resolve({ session: agent.session }),
     envOf: (agent) => ({
       ...subprocess.baseEnv(),

@@ -14,6 +14,8 @@ export interface ShellsOptions {
   readonly sandbox: SandboxService
   readonly policyOf: (agent: Agent) => SandboxPolicy
   readonly envOf: (agent: Agent) => { readonly [name: string]: string }
+  /** For a shell that no runner holds together: what leaves it is found by these. */
+  readonly detachedMark: () => { readonly [name: string]: string }
 }
 
 interface Slot {
@@ -86,12 +88,12 @@ export class Shells {
   }
 
   private open(agent: Agent, slot: Slot, policy: SandboxPolicy): Promise<ShellSession> {
-    const { bash, root, sandbox, envOf } = this.options
+    const { bash, root, sandbox, envOf, detachedMark } = this.options
     const cwd = policy.workspaceRoot
     slot.policy = policy
     slot.confined = undefined
     const wrap = async (argv: readonly string[]): Promise<ShellCommand> => {
-      if (policy.mode === 'danger-full-access') return { argv, cwd, env: envOf(agent) }
+      if (policy.mode === 'danger-full-access') return { argv, cwd, env: { ...envOf(agent), ...detachedMark() } }
       const confined = await sandbox.confine({ argv, policy, cwd })
       slot.confined = confined
       const { statusFd } = confined

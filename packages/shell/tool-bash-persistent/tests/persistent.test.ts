@@ -149,6 +149,14 @@ for (const { where, mode, rung } of places) {
   })
 }
 
+it('leaves nothing in a session of its own when the program ends', async () => {
+  const { run, dispose } = await boot('danger-full-access')
+  await run('setsid -f sleep 74.25')
+  expect(processes()).toMatch(/^sleep 74\.25/m)
+  await dispose()
+  expect(processes()).not.toMatch(/^sleep 74\.25/m)
+})
+
 describe.skipIf(!has('bubblewrap'))('a confined persistent bash', () => {
   it('cannot write outside the workspace', async () => {
     const { run } = await boot('workspace-write')
