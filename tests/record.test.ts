@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
+import { cp, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type MockStep, startMockServer } from '@dsh/llm-mock-server'
-import { readTree } from '@dsh/replay'
+import { parseTranscript, readTree, spillPatches } from '@dsh/replay'
 import { atTestEnd, tempWorkspace, type Workspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
 
@@ -111,4 +112,18 @@ test('a plain session becomes a fixture, with or without the files it started wi
   const bare = await run('replay', out.path('bare'), '--quiet')
   expect(bare.code).toBe(1)
   expect(bare.stdout).toMatch(/request 2 .* is not the one recorded[\s\S]*not found/)
+}, 60_000)
+
+test('a recording in which the model reads a spilled result finds that file again in every run', async () => {
+  const copy = await tempWorkspace()
+  const fixture = copy.path('spill')
+  await cp(path.resolve(import.meta.dirname, '../fixtures/spill'), fixture, { recursive: true })
+  await rm(path.join(fixture, 'script.json'))
+  const run = await program([], copy)
+  expect((await run('replay', fixture, '--quiet')).stdout).toMatch(/request 3 .* is not the one recorded/)
+
+  const patches = spillPatches(parseTranscript(await copy.read('spill/session.jsonl')))
+  expect(patches).toHaveLength(1)
+  await copy.write('spill/replay.override.json', JSON.stringify({ patches }))
+  expect(await run('replay', fixture, '--quiet')).toMatchObject({ code: 0 })
 }, 60_000)

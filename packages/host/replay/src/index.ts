@@ -15,6 +15,7 @@ export { outcomeText, reportJson, reportJunit, type Summary, summaryOf } from '.
 export { requestDrift, requestsOf } from './requests.ts'
 export { makeScratch, type Scratch } from './scratch.ts'
 export { scriptFor } from './script.ts'
+export { spillPatches } from './spill-placeholders.ts'
 export type { Step } from './steps.ts'
 export { parseTranscript, projectTranscript, type RecordedEvent, type Transcript } from './transcript.ts'
 export { compareTrees, readTree, type Tree, type TreeChange } from './tree.ts'

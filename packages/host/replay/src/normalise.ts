@@ -20,6 +20,8 @@ const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 const spillPath = /[^\s"'`<>()[\]]*[/\\]session-[0-9a-f]{12}[/\\][0-9a-f]{12}-([\w.-]*\w)/g
 /** What a command said beyond what is kept: `captures/<pid>-<hex>/<pid>-<n>-<hex>-stdout.log`. */
 const capturePath = /[^\s"'`<>()[\]]*[/\\]captures[/\\][\w-]+[/\\][\w-]+-(stdout|stderr)\.log/g
+/** Either of them. */
+export const locatorPattern = new RegExp(`${spillPath.source}|${capturePath.source}`, 'g')
 const zeroed = new Set([
   'durationMs',
   'createdAt',

@@ -9,6 +9,7 @@ import { healDeltas, mapStrings } from './placeholders.ts'
 import { readableLines } from './readable.ts'
 import { volatileOf, withTokens } from './replay.ts'
 import type { Scratch } from './scratch.ts'
+import { spillPatches } from './spill-placeholders.ts'
 import { projectTranscript, type RecordedEvent, type Transcript } from './transcript.ts'
 import { compareTrees, readTree, type Tree } from './tree.ts'
 
@@ -71,11 +72,14 @@ function idOf(log: Transcript): string[] {
   return typeof log.header['id'] === 'string' ? [log.header['id']] : []
 }
 
+const overrideFile = 'replay.override.json'
+
 /** Rewrites the fixture from what a run left behind. Gives the names of the files that changed. */
 export async function writeFixture(
   fixture: Fixture & { readonly dir: string },
   scratch: Scratch,
   logs: readonly Transcript[],
+  options: { readonly live?: boolean } = {},
 ): Promise<string[]> {
   const changed: string[] = []
   const put = async (name: string, text: string, old: string | undefined) => {
@@ -94,6 +98,12 @@ export async function writeFixture(
   for (let at = logs.length; at < recorded.length; at++) {
     await rm(path.join(fixture.dir, `session.${at}.jsonl`))
     changed.push(`session.${at}.jsonl`)
+  }
+  if (options.live && logs[0] !== undefined) {
+    const patches = spillPatches(logs[0])
+    const before = await readIfThere(path.join(fixture.dir, overrideFile))
+    if (patches.length > 0) await put(overrideFile, `${JSON.stringify({ patches }, null, 1)}\n`, before)
+    else if (before !== undefined) await rm(path.join(fixture.dir, overrideFile))
   }
   const which = fixture.input.requests ?? 'all'
   if (which !== 'off' && logs[0] !== undefined) {

@@ -98,7 +98,7 @@ async function record(
       process.stderr.write(`dsh: nothing was recorded: ${failure ?? 'no session log was written'}\n`)
       return 1
     }
-    await writeFixture(fixture, scratch, [driven.primary, ...driven.children])
+    await writeFixture(fixture, scratch, [driven.primary, ...driven.children], { live: true })
     process.stdout.write(
       `\nrecorded ${path.relative(process.cwd(), dir)}; play it with: dsh replay ${path.relative(process.cwd(), dir)}\n`,
     )

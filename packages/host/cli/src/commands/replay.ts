@@ -176,7 +176,7 @@ async function one(fixture: Fixture, options: Options, narrated: boolean, lackin
     if (options.mode === 'record') await useCredentials(scratch, resolveHome())
     const outcome = await replayFixture(fixture, scratch, driveOptions(options, narrated))
     if (options.mode === 'replay') return outcome
-    return { ...outcome, findings: await rewrite(fixture, scratch, outcome) }
+    return { ...outcome, findings: await rewrite(fixture, scratch, outcome, options.mode === 'record') }
   } finally {
     if (options.scratch === undefined) await scratch.remove()
   }
@@ -200,13 +200,14 @@ async function rewrite(
   fixture: Fixture,
   scratch: Awaited<ReturnType<typeof makeScratch>>,
   outcome: Outcome,
+  live: boolean,
 ): Promise<Finding[]> {
   const { primary, children } = outcome.driven
   const failed = outcome.findings.filter((finding) => finding.kind === 'run')
   if (fixture.dir === undefined)
     return [{ kind: 'run', title: 'only a fixture directory can be rewritten, this is a bare log', detail: '' }]
   if (failed.length > 0 || primary === undefined) return failed
-  const changed = await writeFixture({ ...fixture, dir: fixture.dir }, scratch, [primary, ...children])
+  const changed = await writeFixture({ ...fixture, dir: fixture.dir }, scratch, [primary, ...children], { live })
   const said = changed.length === 0 ? `${fixture.name}: unchanged` : `${fixture.name}: wrote ${changed.join(', ')}`
   process.stderr.write(`${said}\n`)
   return []
