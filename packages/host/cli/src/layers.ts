@@ -10,7 +10,7 @@ import {
   type LayerSource,
   layerFromJson,
   type Problem,
-} from '@dsh/compose'
+} from '@dsh/compose/core'
 import { errorCode, errorText } from '@dsh/core'
 import { type Profile, profileError, readBundle } from './profile.ts'
 

@@ -3,6 +3,9 @@ import { commands } from './commands/command.ts'
 import { help } from './help.ts'
 import { version } from './version.ts'
 
+// Every config is validated once: compiling a parser for each schema costs more than it gives.
+Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
+
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code
 })

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { canonicalBundle, suggestion } from '@dsh/compose'
+import { canonicalBundle, suggestion } from '@dsh/compose/core'
 import { DshError, errorText } from '@dsh/core'
 import { bundlesDir, profileTemplatesDir } from './paths.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { canonicalBundle, isMapping } from '@dsh/compose'
+import { canonicalBundle, isMapping } from '@dsh/compose/core'
 import { installedManifest, readManifest } from './profile.ts'
 import { writeManifest } from './profile-files.ts'
 

@@ -1,4 +1,4 @@
-import type { Composition, RowNode } from '@dsh/compose'
+import type { Composition, RowNode } from '@dsh/compose/core'
 import { allMounted, type MountedRow, rowFault } from './mount.ts'
 
 /** Which services a package provides, as far as it is known without loading it. */

@@ -1,4 +1,4 @@
-import type { Composition } from '@dsh/compose'
+import type { Composition } from '@dsh/compose/core'
 import { Context } from '@dsh/cordis'
 import { DshError, errorText } from '@dsh/core'
 import { audit, type Provides } from './audit.ts'

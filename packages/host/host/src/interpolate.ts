@@ -1,4 +1,4 @@
-import { type Expression, isExpression } from '@dsh/compose'
+import { type Expression, isExpression } from '@dsh/compose/core'
 import { DshError, errorText } from '@dsh/core'
 
 /** What expressions see: names in scope through `with`, `ctx` itself, the environment and the home. */

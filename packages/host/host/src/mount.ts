@@ -1,4 +1,4 @@
-import { isExpression, type RowNode } from '@dsh/compose'
+import { isExpression, type RowNode } from '@dsh/compose/core'
 import { type Context, type Fiber, FiberPhase, fiberError } from '@dsh/cordis'
 import { DshError, errorText } from '@dsh/core'
 import { type ExpressionScope, evaluate, interpolate } from './interpolate.ts'

@@ -1,4 +1,4 @@
-import type { RowNode } from '@dsh/compose'
+import type { RowNode } from '@dsh/compose/core'
 import type { Context } from '@dsh/cordis'
 import { type MountedRow, type MountOptions, type PreparedRow, prepareRow, rowFault } from './mount.ts'
 

@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import type { Composition } from '@dsh/compose'
+import type { Composition } from '@dsh/compose/core'
 import { type Context, notify } from '@dsh/cordis'
 import { errorText } from '@dsh/core'
 import { skipText } from './audit.ts'

@@ -1,0 +1,12 @@
+/** Everything that works on layers which are read already. What reads and writes YAML is in `index.ts`. */
+export { canonicalBundle, canonicalName } from './alias.ts'
+export { type Composition, compose, type Skip } from './apply.ts'
+export { checkComposition } from './check.ts'
+export { ComposeError, type Problem, problemText } from './errors.ts'
+export { Expression, isExpression } from './expression.ts'
+export type { Layer, LayerKind, LayerSource, Patch, RowDraft } from './layer.ts'
+export { compiledFile, layerFromJson, layerToJson } from './layer-json.ts'
+export { isMapping, kindOf, type Mapping } from './mapping.ts'
+export { merge } from './merge.ts'
+export { nearest, suggestion } from './nearest.ts'
+export { type RowNode, rowData, type Say, walkRows } from './row.ts'
