@@ -31,6 +31,7 @@ export async function prepareRequest(
   const { provider, model } = config
   if (provider === undefined || model === undefined) throw noModel(agent.id)
   const prepared = await llm.prepareCall(config)
+  signal.throwIfAborted()
   const prompt = system ?? systemPrompt.assemble(agent, variables(provider, model, session.cwd))
 
   const schemas = tools.schemas(agent)

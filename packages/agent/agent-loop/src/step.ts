@@ -15,7 +15,7 @@ import { LimitStop } from './limit-stop.ts'
 import { prepareRequest, type Request } from './request.ts'
 import { watchStream, withoutRepeats } from './runaway.ts'
 import { runToolCalls, type ToolBatch } from './tool-calls.ts'
-import { abortable } from './until-aborted.ts'
+import { abortable, giveUp, untilAborted } from './until-aborted.ts'
 
 export interface StepPlace {
   readonly turn: number
@@ -32,7 +32,7 @@ export interface StepOutcome {
 export async function runStep(host: LoopHost, place: StepPlace, signal: AbortSignal): Promise<StepOutcome> {
   let system: string | undefined
   while (true) {
-    const request = await prepareRequest(host, signal, system)
+    const request = await untilAborted(prepareRequest(host, signal, system), signal, () => giveUp(signal))
     system = request.system
     const answer = await streamAnswer(host, place, request, signal)
     const { finish } = answer
@@ -127,6 +127,7 @@ async function askAgain(
   signal: AbortSignal,
 ): Promise<boolean> {
   const input = { agent, turn, step, provider: options.provider, failure, signal }
-  const action = await ctx.waterfall(scopeTarget(agent), 'agent/request-error', input, async () => undefined)
+  const decision = ctx.waterfall(scopeTarget(agent), 'agent/request-error', input, async () => undefined)
+  const action = await untilAborted(decision, signal, () => giveUp(signal))
   return action?.kind === 'retry'
 }

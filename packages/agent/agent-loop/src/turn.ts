@@ -8,7 +8,7 @@ import type { LimitHit } from './limits.ts'
 import { runtimeContextMessage } from './runtime-context.ts'
 import { runStep, type StepOutcome } from './step.ts'
 import { countUse } from './turn-use.ts'
-import { untilAborted } from './until-aborted.ts'
+import { giveUp, untilAborted } from './until-aborted.ts'
 
 /** Numbering goes on where the log stopped. */
 export const turnCount: Fold<number> = {
@@ -152,9 +152,4 @@ function abortCause(reason: unknown): AbortCause {
   const kind = typeof reason === 'object' && reason !== null ? (reason as { kind?: unknown }).kind : undefined
   if (kind === 'hook') return { kind, reason: String((reason as { reason?: unknown }).reason) }
   return kind === 'parent' || kind === 'disposed' ? { kind } : { kind: 'user' }
-}
-
-function giveUp(signal: AbortSignal): never {
-  signal.throwIfAborted()
-  throw new Error('aborted')
 }

@@ -42,7 +42,7 @@ export async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSigna
   let done = false
   try {
     while (true) {
-      const next = await untilAborted<IteratorResult<T>>(iterator.next(), signal, () => signalled(signal), graceMs)
+      const next = await untilAborted<IteratorResult<T>>(iterator.next(), signal, () => giveUp(signal), graceMs)
       if (next.done === true) {
         done = true
         return
@@ -54,7 +54,8 @@ export async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSigna
   }
 }
 
-function signalled(signal: AbortSignal): never {
+/** For work that has nothing to say for itself: the wait ends with the cause of the abort. */
+export function giveUp(signal: AbortSignal): never {
   signal.throwIfAborted()
   throw new Error('aborted')
 }

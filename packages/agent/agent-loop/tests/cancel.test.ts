@@ -73,7 +73,8 @@ test('a tool that ignores the signal holds a cancelled turn up for less than thr
 })
 
 test('a policy, an execute wrapper and a post-execute row that never answer are left behind too', async () => {
-  for (const stage of ['tools/pre-execute', 'tools/execute', 'tools/post-execute'] as const) {
+  const stages = ['tools/pre-execute', 'tools/execute', 'tools/post-execute'] as const
+  const check = async (stage: (typeof stages)[number]) => {
     const stuck = {
       name: 'stuck',
       apply: async (ctx: import('@dsh/cordis').Context) => {
@@ -87,7 +88,7 @@ test('a policy, an execute wrapper and a post-execute row that never answer are 
     run.agent.cancel({ kind: 'user' })
     await settlesWithin(3000, run.agent.whenIdle())
     expect(run.all('tool/result'), stage).toHaveLength(1)
-  }
+  }  await Promise.all(stages.map(check))
 })
 
 test('cancel empties the queues unless told to keep them, and the first cause is the one that is logged', async () => {
@@ -159,4 +160,27 @@ test('a maintenance job that does not listen cannot hold the end of its agent up
   const run = await harness({ replies: [] })
   void run.agent.runMaintenance(() => new Promise(() => {}))
   await settlesWithin(3000, run.agent.dispose())
+})
+
+test('a row that never decides about a request or its failure cannot hold a cancelled turn up', async () => {
+  const never = () => new Promise<never>(() => {})
+  const decisions = ['agent/pre-step', 'agent/request', 'agent/request-error', 'agent/turn-stopping'] as const
+  const check = async (decision: (typeof decisions)[number]) => {
+    const stuck = {
+      name: 'stuck',
+      apply: async (ctx: import('@dsh/cordis').Context) => {
+        ctx.on(decision, never)
+      },
+    }
+    const reply = decision === 'agent/request-error' ? { failure: { code: 'SERVER', message: 'x' } } : say('ok')
+    const run = await harness({ replies: [reply], rows: [{ module: stuck }] })
+    run.agent.followup('go')
+    await sleep(40)
+    run.agent.cancel({ kind: 'user' })
+    await settlesWithin(3000, run.agent.whenIdle())
+    expect(run.last('turn/end')?.data.reason, decision).toEqual({ kind: 'aborted', reason: { kind: 'user' } })
+    const after = run.session.events.length
+    await sleep(20)
+    expect(run.session.events.length).toBe(after)
+  }  await Promise.all(decisions.map(check))
 })
