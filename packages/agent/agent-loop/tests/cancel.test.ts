@@ -88,7 +88,8 @@ test('a policy, an execute wrapper and a post-execute row that never answer are 
     run.agent.cancel({ kind: 'user' })
     await settlesWithin(3000, run.agent.whenIdle())
     expect(run.all('tool/result'), stage).toHaveLength(1)
-  }  await Promise.all(stages.map(check))
+  }
+  await Promise.all(stages.map(check))
 })
 
 test('cancel empties the queues unless told to keep them, and the first cause is the one that is logged', async () => {
@@ -182,5 +183,6 @@ test('a row that never decides about a request or its failure cannot hold a canc
     const after = run.session.events.length
     await sleep(20)
     expect(run.session.events.length).toBe(after)
-  }  await Promise.all(decisions.map(check))
+  }
+  await Promise.all(decisions.map(check))
 })
