@@ -2,7 +2,7 @@
 const abortedAt = new WeakMap<AbortSignal, number>()
 
 /** How long anything that ignores the signal may hold up a cancelled turn. */
-export const abortGraceMs = 2500
+export const abortGraceMs = 2000
 
 /**
  * Waits for `work`, but not for ever: once `signal` is aborted it has `graceMs` left, then `giveUp` speaks for it.
