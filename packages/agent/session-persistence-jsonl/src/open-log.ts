@@ -12,6 +12,8 @@ export interface ContinuedLog {
   readonly encoding: StoredLog['encoding']
   /** With the closers of an interrupted turn, which are on disk by now. */
   readonly events: readonly SessionEvent[]
+  /** Where a cut tail of more than one line was kept. */
+  readonly kept?: string
   /** Writes further events; `file.sync` makes them durable. */
   append(events: readonly SessionEvent[]): void
 }
@@ -25,7 +27,7 @@ export async function continueLog(log: StoredLog): Promise<ContinuedLog> {
   const closers = interruptedTurnClosers(log.events)
   const events = [...log.events, ...closers]
   if (log.encoding === 'zstd' && !canWriteZstd) return await toPlain(log, events)
-  keepTail(log)
+  const kept = keepTail(log)
   const file = await AppendFile.open(log.path, log.goodBytes)
   try {
     const behind = log.events.length - log.salvaged
@@ -37,7 +39,7 @@ export async function continueLog(log: StoredLog): Promise<ContinuedLog> {
       append(events.slice(behind))
       await file.sync()
     }
-    return { file, path: log.path, encoding: log.encoding, events, append }
+    return { file, path: log.path, encoding: log.encoding, events, append, ...(kept === undefined ? {} : { kept }) }
   } catch (error) {
     file.close()
     throw error
@@ -62,8 +64,10 @@ async function toPlain(log: StoredLog, events: readonly SessionEvent[]): Promise
 }
 
 /** One half-written line is worth nothing; anything longer may be, so it is not thrown away. */
-function keepTail({ dropped, encoding, path, goodBytes }: StoredLog): void {
-  if (encoding !== 'jsonl' || dropped === undefined || dropped.lines < 2) return
+function keepTail({ dropped, encoding, path, goodBytes }: StoredLog): string | undefined {
+  if (encoding !== 'jsonl' || dropped === undefined || dropped.lines < 2) return undefined
   const tail = fs.readFileSync(path).subarray(goodBytes)
-  fs.writeFileSync(join(dirname(path), `torn-${Date.now()}.jsonl`), tail, { mode: 0o600 })
+  const kept = join(dirname(path), `torn-${Date.now()}.jsonl`)
+  fs.writeFileSync(kept, tail, { mode: 0o600 })
+  return kept
 }

@@ -84,7 +84,11 @@ export function createPersistence(
       const lock = takeLock(dirname(requiredLog(root, id)), id)
       try {
         const log = await readStored(id)
-        const { file, path, encoding, events } = await continueLog(log)
+        const { file, path, encoding, events, kept } = await continueLog(log)
+        if (kept !== undefined)
+          ctx.logger.warn(
+            `session "${id}": line ${log.dropped?.line} of its log and ${(log.dropped?.lines ?? 1) - 1} more were not readable (${log.dropped?.why}); they are kept in ${kept}`,
+          )
         opened.set(id, { log: { file, lock, written: events.length }, path, encoding })
         const { type: _type, version: _version, ...header } = log.header
         return sessions.create({ ...header, seed: events })

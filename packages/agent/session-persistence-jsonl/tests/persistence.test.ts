@@ -221,7 +221,10 @@ describe('resume', () => {
     await h.sessions.dispose('s')
     const path = (await h.store.locate('s')) as string
     appendFileSync(path, '{"type":"turn/start","seq":13,"time":1,"data":{"turn":2}}\n{garbage\n{"type":"step/start"}\n')
+    const told: string[] = []
+    h.ctx.logger.exporter({ export: (message) => void told.push(message.args.join(' ')) })
     const session = await h.store.resume('s')
+    expect(told).toEqual([expect.stringContaining('line 13 of its log and 1 more were not readable')])
     expect(session.events.at(-3)?.type).toBe('turn/start')
     const kept = readdirSync(dirname(path)).find((name) => name.startsWith('torn-'))
     expect(readFileSync(join(dirname(path), kept!), 'utf8')).toBe('{garbage\n{"type":"step/start"}\n')
