@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   areasOf,
@@ -17,7 +16,9 @@ import { isVisible, type PathKind, type PlanRequest, planMounts } from './mount-
 import { probe } from './probe.ts'
 import { probeKey } from './probe-cache.ts'
 import { requireRoot } from './require-root.ts'
+import { requireRunner } from './require-runner.ts'
 import type { Rung } from './rung.ts'
+import { sessionTmp } from './session-tmp.ts'
 import type { SandboxSettings } from './settings.ts'
 import { findSockets } from './sockets.ts'
 import { verdictMemory } from './verdict-memory.ts'
@@ -84,10 +85,7 @@ export function bwrapRung(runner: BwrapRunner | undefined, settings: SandboxSett
   async function tmpOf(sessionId: string | undefined): Promise<PlanRequest['tmp']> {
     if (settings.tmp === 'host') return { kind: 'host' }
     if (settings.tmp === 'fresh' || sessionId === undefined || settings.home === undefined) return { kind: 'empty' }
-    const source = join(settings.home, 'tmp', sessionId)
-    await mkdir(source, { recursive: true, mode: 0o700 })
-    await stat(source)
-    return { kind: 'own', source: canonical(source) }
+    return { kind: 'own', source: await sessionTmp(join(settings.home, 'tmp'), sessionId) }
   }
 
   return {
@@ -96,11 +94,8 @@ export function bwrapRung(runner: BwrapRunner | undefined, settings: SandboxSett
     forget: memory.forget,
     gaps: () => [],
     async confine(request): Promise<ConfinedCommand> {
-      const { mode, workspaceRoot } = request.policy
-      if (runner === undefined) throw sandboxUnavailable(mode)
-      const program = runner.argv[0] ?? ''
-      if (workspaceRoot !== '/' && isWithin(workspaceRoot, program))
-        throw sandboxUnavailable(mode, { detail: `the runner "${program}" lies inside the workspace` })
+      if (runner === undefined) throw sandboxUnavailable(request.policy.mode)
+      requireRunner(runner.argv[0] ?? '', request.policy)
       const { argv, absent } = await build(runner, request)
       const { holes } = await memory.verdict()
       return {

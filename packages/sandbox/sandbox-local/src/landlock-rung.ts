@@ -14,6 +14,7 @@ import {
 import { probe } from './probe.ts'
 import { probeKey } from './probe-cache.ts'
 import { requireRoot } from './require-root.ts'
+import { requireRunner } from './require-runner.ts'
 import type { Rung } from './rung.ts'
 import type { SandboxSettings } from './settings.ts'
 import { verdictMemory } from './verdict-memory.ts'
@@ -65,6 +66,7 @@ export function landlockRung(launcher: LandlockLauncher | undefined, settings: S
     gaps: () => alwaysOpen,
     async confine({ argv, policy }: ConfineRequest): Promise<ConfinedCommand> {
       if (launcher === undefined) throw sandboxUnavailable(policy.mode)
+      requireRunner(launcher.path, policy)
       await requireRoot(policy.workspaceRoot)
       const version = await abiOf(launcher.path)
       const { holes } = await memory.verdict()

@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import net from 'node:net'
@@ -197,6 +198,9 @@ describe.skipIf(!bwrap)('what only bubblewrap can do', () => {
     ])
     expect((await session.run(look, { sessionId: 'two' })).stdout).toBe('/tmp\n')
     expect(existsSync(mark)).toBe(false)
+    utimesSync(at('home/tmp/one'), 0, 0)
+    await session.run('true', { sessionId: 'three' })
+    expect(readdirSync(at('home/tmp')).sort()).toEqual(['three', 'two'])
   })
 
   it('a workdir that the sandbox hides is refused by name and never becomes another directory', async () => {
