@@ -9,7 +9,7 @@ export interface CallPlan {
   readonly displayName: string
   readonly baseURL: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: readonly Uint8Array[]
   readonly idleMs: number
   readonly stallMs: number
   readonly maxResponseBytes: number

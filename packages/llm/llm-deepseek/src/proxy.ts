@@ -48,8 +48,14 @@ export async function createProxyTransport(proxies: ProxyAddresses, ca: string[]
     ...trust,
   })
   return {
-    async post(url, headers, text, signal): Promise<HttpReply> {
-      const answer = await request(url, { method: 'POST', headers, body: text, signal, dispatcher: agent })
+    async post(url, headers, parts, signal): Promise<HttpReply> {
+      const answer = await request(url, {
+        method: 'POST',
+        headers,
+        body: Buffer.concat(parts),
+        signal,
+        dispatcher: agent,
+      })
       const body = decoded(answer.body, answer.headers['content-encoding'])
       return {
         status: answer.statusCode,

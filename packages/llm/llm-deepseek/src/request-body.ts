@@ -1,55 +1,65 @@
-import type { GenerateOptions, Message, ToolSchema } from '@dsh/llm'
+import type { GenerateOptions, ToolSchema } from '@dsh/llm'
 import { LlmCode, llmError } from '@dsh/llm'
 import type { Config } from './config.ts'
-import { hasImage, type WireOptions, wireMessages } from './message-wire.ts'
+import { type WireOptions, wireMessages } from './message-wire.ts'
+import { PromptBytes } from './prompt-bytes.ts'
 
-/** The request as text: a prompt that is the same bytes as last time plus what is new, and knobs behind it. */
+/** The request: a prompt that is the same bytes as last time plus what is new, and knobs behind it. */
 export interface RequestBody {
   /** Length of the part that the model reads, in UTF-16 units. */
   readonly promptLength: number
-  finish(maxTokens: number | undefined): string
+  finish(maxTokens: number | undefined): readonly Uint8Array[]
 }
 
-/**
- * Messages are frozen and shared with the log, so each is turned into its wire text once; a request joins the texts.
- */
-export function createBodyBuilder(config: Config) {
-  const fragments = new WeakMap<Message, string>()
-  const toolTexts = new WeakMap<readonly ToolSchema[], string>()
+/** Conversations whose bytes are kept for their next request. */
+const MAX_KEPT = 8
 
-  const fragmentOf = async (message: Message, options: WireOptions): Promise<string> => {
-    const text = (await wireMessages(message, options)).map((wire) => JSON.stringify(wire)).join(',')
-    if (!hasImage(message.content)) fragments.set(message, text)
-    return text
-  }
+/** Messages are frozen and shared with the log, so a conversation that goes on is encoded only where it is new. */
+export function createBodyBuilder(config: Config) {
+  const kept = new Map<string, PromptBytes>()
+  const toolTexts = new WeakMap<readonly ToolSchema[], string>()
 
   const toolsText = (tools: readonly ToolSchema[]): string => {
     let text = toolTexts.get(tools)
     if (text === undefined) {
-      text = JSON.stringify(
-        tools.map(({ name, description, parameters }) => ({
-          type: 'function',
-          function: { name, description, parameters },
-        })),
-      )
+      const wire = tools.map(({ name, description, parameters }) => ({
+        type: 'function',
+        function: { name, description, parameters },
+      }))
+      text = JSON.stringify(wire)
       toolTexts.set(tools, text)
     }
     return text
   }
 
-  return async (options: GenerateOptions, wire: WireOptions): Promise<RequestBody> => {
-    const parts: string[] = []
-    if (options.system !== undefined && options.system !== '')
-      parts.push(JSON.stringify({ role: 'system', content: options.system }))
-    for (const message of options.messages) {
-      // Awaiting a known text would cost a tick per message of the whole history.
-      const text = fragments.get(message) ?? (await fragmentOf(message, wire))
-      if (text !== '') parts.push(text)
+  const keep = (key: string, prompt: PromptBytes): void => {
+    kept.delete(key)
+    kept.set(key, prompt)
+    const oldest = kept.keys().next().value
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+  }
+
+  const promptOf = async (options: GenerateOptions, wire: WireOptions): Promise<PromptBytes> => {
+    const { system, messages, sessionId, purpose } = options
+    const key = purpose === undefined && sessionId !== undefined ? `${sessionId} ${options.model}` : undefined
+    const before = key === undefined ? undefined : kept.get(key)
+    const held = before?.heldOf(system, messages)
+    const prompt = before === undefined || held === undefined ? new PromptBytes(system) : before
+    for (let i = held ?? 0; i < messages.length; i++) {
+      const message = messages[i] as (typeof messages)[number]
+      prompt.append(message, await wireMessages(message, wire))
     }
-    const prompt = parts.join(',')
+    if (key !== undefined) keep(key, prompt)
+    return prompt
+  }
+
+  return async (options: GenerateOptions, wire: WireOptions): Promise<RequestBody> => {
+    const prompt = await promptOf(options, wire)
+    const view = prompt.view()
     const tools = options.tools === undefined || options.tools.length === 0 ? undefined : toolsText(options.tools)
-    const head = `{"model":${JSON.stringify(options.model)},"messages":[${prompt}],"stream":true`
+    const head = Buffer.from(`{"model":${JSON.stringify(options.model)},"messages":[`)
     const knobs = [
+      '],"stream":true',
       config.streamUsage ? ',"stream_options":{"include_usage":true}' : '',
       ...reasoningKnobs(options, config).map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`),
       tools === undefined ? '' : `,"tools":${tools}`,
@@ -59,8 +69,10 @@ export function createBodyBuilder(config: Config) {
       options.stop === undefined || options.stop.length === 0 ? '' : `,"stop":${JSON.stringify(options.stop)}`
     return {
       promptLength: prompt.length + (tools?.length ?? 0),
-      finish: (maxTokens) =>
-        `${head}${knobs}${maxTokens === undefined ? '' : `,"${config.maxTokensField}":${maxTokens}`}${stop}}`,
+      finish: (maxTokens) => {
+        const cap = maxTokens === undefined ? '' : `,"${config.maxTokensField}":${maxTokens}`
+        return [head, view, Buffer.from(`${knobs}${cap}${stop}}`)]
+      },
     }
   }
 }

@@ -12,7 +12,13 @@ export interface HttpReply {
 }
 
 export interface Transport {
-  post(url: URL, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<HttpReply>
+  post(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    /** Sent one after the other. */
+    body: readonly Uint8Array[],
+    signal: AbortSignal,
+  ): Promise<HttpReply>
   /** Opens a connection for the first request, best effort. */
   warm?(url: URL): Promise<void>
   close(): void
@@ -76,13 +82,14 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
   const once = async (
     url: URL,
     headers: Readonly<Record<string, string>>,
-    body: Buffer,
+    body: readonly Uint8Array[],
     signal: AbortSignal,
   ): Promise<IncomingMessage> => {
     const { agent, request: open } = await clientFor(url.protocol)
     const started = Date.now()
     return new Promise((resolve, reject) => {
-      const options = { method: 'POST', agent, headers: { ...headers, 'content-length': body.length }, signal }
+      const length = body.reduce((sum, part) => sum + part.byteLength, 0)
+      const options = { method: 'POST', agent, headers: { ...headers, 'content-length': length }, signal }
       const request = open(url, options)
       request.once('response', resolve)
       request.once('error', (error: NodeJS.ErrnoException) => {
@@ -92,17 +99,17 @@ export function createDirectTransport(ca: string[] | undefined): Transport {
         if (gone && idle >= STALE_MS && !signal.aborted) once(url, headers, body, signal).then(resolve, reject)
         else reject(error)
       })
-      request.end(body)
+      for (const part of body) request.write(part)
+      request.end()
     })
   }
 
   return {
     async post(url, headers, body, signal) {
-      const bytes = Buffer.from(body)
       let target = url
       let sent = headers
       for (let hops = 0; ; hops++) {
-        const response = await once(target, sent, bytes, signal)
+        const response = await once(target, sent, body, signal)
         const { location } = response.headers
         const status = response.statusCode ?? 0
         if ((status !== 307 && status !== 308) || location === undefined || hops === MAX_REDIRECTS)

@@ -6,13 +6,15 @@ import { createBodyBuilder } from '../src/request-body.ts'
 const source = { kind: 'user' }
 const user = (text: string): Message => ({ role: 'user', id: text, source, content: [{ type: 'text', text }] })
 
+const text = (parts: readonly Uint8Array[]) => Buffer.concat(parts).toString()
+
 async function body(options: Partial<GenerateOptions>, config: object = {}, maxTokens?: number): Promise<string> {
   const build = createBodyBuilder(Config.parse(config))
   const made = await build(
     { provider: 'p', model: 'm', messages: [user('hi')], ...options },
     { image: undefined, reasoningField: 'reasoning_content', refuseImage: 'no images' },
   )
-  return made.finish(maxTokens)
+  return text(made.finish(maxTokens))
 }
 
 test('the keys of the body come in the order that the provider documents', async () => {
@@ -149,7 +151,7 @@ test('an image of a tool result follows in a message of the user', async () => {
     { provider: 'p', model: 'm', messages: [message] },
     { image: async () => 'data:image/png;base64,AA==', reasoningField: 'none', refuseImage: '' },
   )
-  expect(JSON.parse(made.finish(undefined)).messages).toEqual([
+  expect(JSON.parse(text(made.finish(undefined))).messages).toEqual([
     { role: 'tool', tool_call_id: 'c', content: 'seen' },
     {
       role: 'user',
@@ -161,12 +163,45 @@ test('an image of a tool result follows in a message of the user', async () => {
   ])
 })
 
-test('a longer conversation starts with the bytes of the shorter one', async () => {
+const wire = { image: undefined, reasoningField: 'reasoning_content', refuseImage: '' } as const
+
+test('a longer conversation starts with the bytes of the shorter one, which stay as they were', async () => {
   const build = createBodyBuilder(Config.parse({}))
-  const wire = { image: undefined, reasoningField: 'reasoning_content', refuseImage: '' } as const
+  const ask = (messages: readonly Message[], system = 'sys') =>
+    build({ provider: 'p', model: 'm', sessionId: 's', system, messages }, wire)
+  const history = [user('one'), user('grüße 😀')]
+  const first = (await ask(history)).finish(10)
+  const before = text(first)
+  const longer = Array.from({ length: 50 }, (_, i) => user(`${i} ${'x'.repeat(3000)}`))
+  const second = text((await ask([...history, ...longer])).finish(10))
+  expect(text(first)).toBe(before)
+  expect(second.startsWith(before.slice(0, before.indexOf('],"stream"')))).toBe(true)
+  expect(JSON.parse(second).messages.length).toBe(53)
+})
+
+test.each<[string, (history: Message[]) => Message[], string]>([
+  ['shorter', (history) => history.slice(0, 1), 'sys'],
+  ['rewritten', (history) => [user('summary'), ...history.slice(1)], 'sys'],
+  ['under another prompt', (history) => history, 'other'],
+])('a history that came back %s is encoded anew', async (_name, change, system) => {
+  const build = createBodyBuilder(Config.parse({}))
+  const options = { provider: 'p', model: 'm', sessionId: 's' }
   const history = [user('one'), user('two')]
-  const first = (await build({ provider: 'p', model: 'm', messages: history }, wire)).finish(10)
-  const second = (await build({ provider: 'p', model: 'm', messages: [...history, user('three')] }, wire)).finish(10)
-  const shared = first.slice(0, first.indexOf(']'))
-  expect(second.startsWith(shared)).toBe(true)
+  await build({ ...options, system: 'sys', messages: history }, wire)
+  const messages = change(history)
+  const sent = JSON.parse(text((await build({ ...options, system, messages }, wire)).finish(1))).messages
+  expect(sent).toEqual([
+    { role: 'system', content: system },
+    ...messages.map((message) => ({ role: 'user', content: message.id })),
+  ])
+})
+
+test('a side call of the same session disturbs nothing', async () => {
+  const build = createBodyBuilder(Config.parse({}))
+  const options = { provider: 'p', model: 'm', sessionId: 's' }
+  const history = [user('one')]
+  await build({ ...options, messages: history }, wire)
+  await build({ ...options, messages: [...history, user('sum up')], purpose: 'compaction' }, wire)
+  const sent = JSON.parse(text((await build({ ...options, messages: [...history, user('two')] }, wire)).finish(1)))
+  expect(sent.messages.map((message: { content: string }) => message.content)).toEqual(['one', 'two'])
 })
