@@ -40,7 +40,23 @@ function encodingHint(head: Uint8Array, shown: string): string | undefined {
   const [a, b] = head
   if (a === 0xff && b === 0xfe) return `Hint: UTF-16 (little endian) text; ${iconv('UTF-16', shown)} shows it.`
   if (a === 0xfe && b === 0xff) return `Hint: UTF-16 (big endian) text; ${iconv('UTF-16', shown)} shows it.`
-  return undefined
+  const kind = signatures.find(([signature]) => startsWith(head, signature))?.[1]
+  return kind === undefined ? undefined : `Hint: this is ${kind}.`
+}
+
+const signatures: readonly (readonly [readonly number[], string])[] = [
+  [[0x89, 0x50, 0x4e, 0x47], 'a PNG image'],
+  [[0xff, 0xd8, 0xff], 'a JPEG image'],
+  [[0x47, 0x49, 0x46, 0x38], 'a GIF image'],
+  [[0x25, 0x50, 0x44, 0x46], 'a PDF document; `pdftotext` extracts its text where it is installed'],
+  [[0x50, 0x4b, 0x03, 0x04], 'a ZIP archive (or a format built on one); `unzip -l` lists it'],
+  [[0x1f, 0x8b], 'gzip data; `zcat` shows it'],
+  [[0x7f, 0x45, 0x4c, 0x46], 'an ELF program or library'],
+  [[0x53, 0x51, 0x4c, 0x69, 0x74, 0x65], 'an SQLite database; `sqlite3` opens it where it is installed'],
+]
+
+function startsWith(bytes: Uint8Array, signature: readonly number[]): boolean {
+  return signature.every((byte, index) => bytes[index] === byte)
 }
 
 function iconv(from: string, shown: string): string {

@@ -134,6 +134,18 @@ describe('read before change', () => {
 })
 
 describe('observations', () => {
+  it('end when the row does, and the guard with them', async () => {
+    const policy = await import('@dsh/fs-observation-policy')
+    await open({ policy: false })
+    const fiber = table.ctx.plugin(policy)
+    await fiber
+    put('f', 'a')
+    await table.call('read', { file_path: 'f' })
+    await fiber.dispose()
+    await table.ctx.plugin(policy)
+    expect(await table.text('edit', { file_path: 'f', old_string: 'a', new_string: 'b' })).toBe(notRead('f'))
+  })
+
   it('die with the policy', async () => {
     const { Observations } = await import('@dsh/fs-observation-policy/observations')
     const [owner, target] = [{}, { targetKey: '/f', displayPath: '/f' }]
@@ -178,6 +190,8 @@ describe('hints', () => {
     )
     put('u16', Buffer.from('\uFEFFhi', 'utf16le'))
     expect(await second('read', { file_path: 'u16' })).toContain('iconv -f UTF-16')
+    put('p', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]))
+    expect(await second('read', { file_path: 'p' })).toBe('Hint: this is a PNG image.')
   })
 
   it('can be switched off', async () => {
