@@ -73,8 +73,8 @@ async function rebuildFile(path: string, id: string): Promise<RepairReport> {
   const plain = path.endsWith(zstdName) ? await decompressWhatCanBe(bytes) : { text: bytes, notes: [] }
   const { value } = firstValue(plain.text)
   if (isHeaderLine(value)) guardVersion(id, value['version'], path)
-  const { events, notes } = salvage(plain.text, id)
-  const header = wholeHeader(value, path, id)
+  const { events, notes, movedTo } = salvage(plain.text, id)
+  const header = wholeHeader(value, path, id, movedTo)
   // A repair that its own reader would refuse is no repair: nothing is written then.
   validateSeed(structuredClone(events) as never)
   const backup = backUp(path)
@@ -91,11 +91,18 @@ function backUp(path: string): string {
 }
 
 /** The header as written, or one made from where the log lies. */
-function wholeHeader(value: unknown, path: string, id: string): { header: SessionHeader; notes: string[] } {
+function wholeHeader(
+  value: unknown,
+  path: string,
+  id: string,
+  movedTo: (seq: number) => number,
+): { header: SessionHeader; notes: string[] } {
   const project = basename(dirname(dirname(path)))
   try {
     const header = readHeader(value)
-    if (header.id === id && projectDir(header.cwd) === project) return { header, notes: [] }
+    const { seedLength } = header
+    if (header.id === id && projectDir(header.cwd) === project)
+      return { header: seedLength === undefined ? header : { ...header, seedLength: movedTo(seedLength) }, notes: [] }
   } catch {
     // Made anew below.
   }

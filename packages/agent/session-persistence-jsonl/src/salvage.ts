@@ -15,6 +15,8 @@ export interface Salvaged {
   /** The value of the header line, if there is one. */
   readonly header: unknown
   readonly events: readonly SessionEvent[]
+  /** Where events with seqs from this one on start now; a fork's header counts what it inherited. */
+  readonly movedTo: (seq: number) => number
   /** What was lost, dropped or added; empty when the log was whole. */
   readonly notes: readonly string[]
 }
@@ -28,7 +30,9 @@ export function salvage(bytes: Buffer, sessionId: string): Salvaged {
   const found = readRows(bytes, header === undefined ? 0 : end, notes)
   const ordered = inOrder(found, notes)
   const rebuild = new Rebuild()
+  const starts: { readonly old: number; readonly now: number }[] = []
   for (const event of ordered) {
+    starts.push({ old: event.seq, now: rebuild.events.length })
     const upgraded = upgradeEvent(event, sessionId)
     if (knownTypes.has(upgraded.type) || upgraded.ignorable === true) rebuild.add(upgraded)
     else notes.push(`seq ${event.seq}: dropped ${event.type}, a type that nobody knows`)
@@ -36,7 +40,8 @@ export function salvage(bytes: Buffer, sessionId: string): Salvaged {
   notes.push(...rebuild.notes)
   const closers = interruptedTurnClosers(rebuild.events)
   if (closers.length > 0) notes.push(`closed the turn that was open at the end (${closers.length} events added)`)
-  return { header, events: [...rebuild.events, ...closers], notes }
+  const movedTo = (seq: number) => starts.find(({ old }) => old >= seq)?.now ?? rebuild.events.length
+  return { header, events: [...rebuild.events, ...closers], movedTo, notes }
 }
 
 /** Every line that is an event or a packed row, with its own numbers. */

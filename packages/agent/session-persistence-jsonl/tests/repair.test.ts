@@ -113,6 +113,24 @@ describe('repair', () => {
     await scene.h.dispose()
   })
 
+  it('keeps the border between what a fork inherited and what is its own', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    const child = await h.store.fork('s', { id: 'c' })
+    playTurn(child, 2)
+    await h.sessions.dispose('c')
+    const path = (await h.store.locate('c')) as string
+    const lines = linesOf(path)
+    const at = lines.findIndex((line) => line.startsWith('{"type":"step/start"'))
+    writeFileSync(path, `${lines.with(at + 2, 'garbage').join('\n')}\n`)
+    await repairLog(root, 'c')
+    const { header, events } = await h.store.inspect('c')
+    expect(events[header.seedLength!]?.type).toBe('session/end-seed')
+    expect(header.seedLength).toBeLessThan(child.header.seedLength!)
+    await h.dispose()
+  })
+
   it('survives raw newlines inside a line', async () => {
     const { texts } = await repaired((lines) => {
       const at = lines.findIndex(
