@@ -44,6 +44,9 @@ function reset(): void {
   fs.writeFileSync(at('house/settings.yaml'), '')
 }
 
+/** Where dsh itself writes while commands run. */
+const ownDirectories = ['cache', 'spill', 'package-cache']
+
 /** Everything about the files outside that a command could change. */
 function snapshot(): Map<string, string> {
   const seen = new Map<string, string>()
@@ -54,7 +57,7 @@ function snapshot(): Map<string, string> {
     const time = stat.isFile() ? stat.mtimeMs : 0
     seen.set(file, [stat.mode, stat.uid, stat.gid, stat.isFile() ? stat.nlink : 0, time, content].join())
     if (stat.isDirectory())
-      for (const entry of fs.readdirSync(file)) if (entry !== 'cache' && entry !== 'spill') walk(path.join(file, entry))
+      for (const entry of fs.readdirSync(file)) if (!ownDirectories.includes(entry)) walk(path.join(file, entry))
   }
   for (const root of ['out', 'house']) walk(at(root))
   return seen
