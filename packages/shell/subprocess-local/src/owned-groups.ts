@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { groupMembers, processesWith, signalTo } from './process-table.ts'
+import { groupExists, groupMembers, processesWith, signalTo } from './process-table.ts'
 import { type Identity, isAlive } from './terminate.ts'
 
 const detachedGraceMs = 500
+const settleMs = 100
 
 /**
  * Every process group started here that may still have members: the running ones, and those whose leader has exited
@@ -11,6 +12,8 @@ const detachedGraceMs = 500
  */
 export class OwnedGroups {
   private readonly running = new Map<number, () => Promise<void>>()
+  /** Their leader has just exited. */
+  private readonly ended = new Set<number>()
   private readonly leftovers = new Map<number, readonly Identity[]>()
   private readonly mark = `DSH_RUN=${randomBytes(8).toString('hex')}`
   private marked = false
@@ -26,13 +29,15 @@ export class OwnedGroups {
     this.running.set(group, terminate)
   }
 
-  /** The leader is gone; its group is remembered as long as it has members. */
-  settle(group: number): void {
+  /**
+   * The leader is gone; its group is remembered as long as it has members. Most groups are empty a moment later, so
+   * only then is the process table read; and a sandbox runner (`contained`) takes everybody along.
+   */
+  settle(group: number, contained: boolean): void {
     this.running.delete(group)
-    const members = groupMembers(group)
-    if (members.length > 0) this.leftovers.set(group, members)
-    else this.leftovers.delete(group)
-    for (const [other, known] of this.leftovers) if (!known.some(isAlive)) this.leftovers.delete(other)
+    if (contained || !groupExists(group)) return
+    this.ended.add(group)
+    setTimeout(() => this.look(group), settleMs).unref()
   }
 
   /** TERM, grace and KILL for all of them; resolves when they are gone. */
@@ -46,12 +51,20 @@ export class OwnedGroups {
 
   /** For the last moment of this process, when nothing can be waited for. */
   killAll(): void {
-    for (const group of this.running.keys()) signalTo(-group, 'SIGKILL')
+    for (const group of [...this.running.keys(), ...this.ended]) signalTo(-group, 'SIGKILL')
     for (const [group, known] of this.leftovers) {
       if (known.some(isAlive)) signalTo(-group, 'SIGKILL')
     }
     for (const pid of this.detached()) signalTo(pid, 'SIGKILL')
     this.leftovers.clear()
+    this.ended.clear()
+  }
+
+  private look(group: number): void {
+    if (!this.ended.delete(group)) return
+    const members = groupMembers(group)
+    if (members.length > 0) this.leftovers.set(group, members)
+    for (const [other, known] of this.leftovers) if (!known.some(isAlive)) this.leftovers.delete(other)
   }
 
   private detached(): readonly number[] {

@@ -89,7 +89,7 @@ export function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-function groupExists(group: number): boolean {
+export function groupExists(group: number): boolean {
   try {
     process.kill(-group, 0)
     return true

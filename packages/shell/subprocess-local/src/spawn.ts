@@ -62,7 +62,7 @@ export async function spawnProcess(spec: SpawnSpec, owned: OwnedGroups, pipes: P
     await drained(Promise.all([stdout.closed, stderr.closed, status.closed]), () =>
       Math.max(stdout.lastDataAt, stderr.lastDataAt),
     )
-    owned.settle(pid)
+    owned.settle(pid, spec.statusFd !== undefined)
     return {
       exitCode: code,
       signal,

@@ -15,7 +15,7 @@ export interface SpawnSpec {
   readonly graceMs: number
   /** Which end of an over-long stream memory keeps: `tail` (default) or `head`. */
   readonly keep?: 'tail' | 'head'
-  /** An extra pipe at this descriptor whose text is collected (sandbox status). */
+  /** An extra pipe at this descriptor whose text is collected: a sandbox runner's report. Such a runner leaves nobody behind. */
   readonly statusFd?: number
   /** Called with every chunk as it arrives, for surfaces. The bytes are the receiver's to keep. */
   readonly onData?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void
