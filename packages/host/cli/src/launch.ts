@@ -53,10 +53,18 @@ export async function launch(request: LaunchRequest): Promise<number> {
   return finish(code)
 }
 
-/** Node ends by itself when nothing is open any more; a handle that some row left open gets a second. */
-function finish(code: number): number {
+/** Everything is disposed: leaves as soon as the output is written, whatever handle some row left open. */
+async function finish(code: number): Promise<number> {
   setTimeout(() => process.exit(code), 1000).unref()
-  return code
+  await Promise.all([written(process.stdout), written(process.stderr)])
+  return process.exit(code)
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0 || stream.destroyed) resolve()
+    else stream.write('', () => resolve())
+  })
 }
 
 /** The profile of a bare `dsh`. */
