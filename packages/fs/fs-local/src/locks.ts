@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '@dsh/core'
@@ -63,11 +74,13 @@ async function acquire(
   verb: string,
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  if (!isWritable(dir)) return () => {}
   const file = join(dir, createHash('sha256').update(key).digest('hex').slice(0, 32))
   const until = Date.now() + waitMs
   for (let pause = 1; ; pause = Math.min(pause * 2, 20)) {
-    if (tryCreate(file, owner.text)) return () => removeQuietly(file)
+    const made = tryCreate(file, owner.text)
+    if (made === undefined) return () => {}
+    if (made) return () => removeQuietly(file)
     takeOverIfDead(file)
     if (Date.now() > until)
       throw fsError(fsErrors.io, `cannot ${verb} "${key}": another process is still changing this file`)
@@ -76,18 +89,32 @@ async function acquire(
   }
 }
 
-function tryCreate(file: string, text: string): boolean {
+/** A home that cannot be written to takes no locks; then the queue of this process has to do. */
+function isWritable(dir: string): boolean {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    accessSync(dir, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** undefined = there is no room for a lock: a full disk fails the write itself, with its own words. */
+function tryCreate(file: string, text: string): boolean | undefined {
   try {
     const fd = openSync(file, 'wx', 0o600)
     try {
       writeSync(fd, text)
+    } catch {
+      removeQuietly(file)
+      return undefined
     } finally {
       closeSync(fd)
     }
     return true
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false
-    throw error
+    return errorCode(error) === 'EEXIST' ? false : undefined
   }
 }
 
@@ -95,7 +122,7 @@ function tryCreate(file: string, text: string): boolean {
 function takeOverIfDead(file: string): void {
   if (!isDead(file)) return
   const breaker = `${file}.break`
-  if (!tryCreate(breaker, '')) {
+  if (tryCreate(breaker, '') !== true) {
     if (olderThan(breaker, waitMs)) removeQuietly(breaker)
     return
   }

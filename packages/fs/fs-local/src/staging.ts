@@ -23,18 +23,21 @@ export function createStaging(owner: Owner, journalDir: string | undefined, io: 
   const noted = new Set<string>()
   let count = 0
 
+  /** Best effort: without a journal only a kill leaves something behind. */
   function note(parent: string): void {
     if (noted.has(parent)) return
-    if (journal === undefined) {
-      noted.add(parent)
-      return
-    }
-    if (noted.size === 0) {
-      mkdirSync(dirname(journal), { recursive: true, mode: 0o700 })
-      appendFileSync(journal, owner.text, { mode: 0o600 })
-    }
+    const first = noted.size === 0
     noted.add(parent)
-    appendFileSync(journal, `${JSON.stringify(parent)}\n`)
+    if (journal === undefined) return
+    try {
+      if (first) {
+        mkdirSync(dirname(journal), { recursive: true, mode: 0o700 })
+        appendFileSync(journal, owner.text, { mode: 0o600 })
+      }
+      appendFileSync(journal, `${JSON.stringify(parent)}\n`)
+    } catch {
+      // A home that is full or read-only must not keep a person from changing their files.
+    }
   }
 
   return {
@@ -47,13 +50,13 @@ export function createStaging(owner: Owner, journalDir: string | undefined, io: 
     sweep() {
       if (journalDir === undefined) return
       for (const name of entries(journalDir)) {
-        if (name !== owner.token) sweepAfter(join(journalDir, name))
+        if (name !== owner.token) quietly(() => sweepAfter(join(journalDir, name)))
       }
     },
     close() {
       // What a failing clean-up left; other writers of this process have finished.
-      for (const parent of noted) removeStaged(parent, owner)
-      if (journal !== undefined && noted.size > 0) rmSync(journal, { force: true })
+      for (const parent of noted) quietly(() => removeStaged(parent, owner))
+      if (journal !== undefined && noted.size > 0) quietly(() => rmSync(journal, { force: true }))
     },
   }
 }
@@ -94,6 +97,15 @@ function parentOf(line: string): string | undefined {
     return typeof value === 'string' ? value : undefined
   } catch {
     return undefined
+  }
+}
+
+/** Cleaning up is nobody's task at hand: what cannot be removed now is tried again at the next start. */
+function quietly(clean: () => void): void {
+  try {
+    clean()
+  } catch {
+    // Not ours to remove, or gone.
   }
 }
 

@@ -134,6 +134,17 @@ describe.skipIf(!has('root') || !canMount())('a full disk', () => {
   })
 })
 
+describe('a home that cannot be written to', () => {
+  it('keeps nobody from changing files', async () => {
+    nodeFs.writeFileSync(stateDir, 'no directory')
+    const fs = createLocalFs({ stateDir })
+    await fs.writeText(await fs.resolve(join(root, 'f')), 'x')
+    expect(nodeFs.readFileSync(join(root, 'f'), 'utf8')).toBe('x')
+    expect(staged()).toEqual([])
+    fs.close()
+  })
+})
+
 describe('without hard links', () => {
   it('still creates, and still never clobbers', async () => {
     const io = observedSyscalls((name) => {
