@@ -1,4 +1,4 @@
-const marks = /\x1b\]133;([CD]);([0-9a-f]+)(?:;(\d+))?\x07/g
+const marks = /\x1b\]133;([CDX]);([0-9a-f]+)(?:;(\d+))?\x07/g
 /** Longer than any mark, so that one cut in two by a read is found with the next. */
 const longestMark = 80
 
@@ -9,6 +9,8 @@ const longestMark = 80
 export class MarkedOutput {
   /** Set once the end mark came. */
   exitCode: number | undefined
+  /** Set once the shell said that it exits, with this code. */
+  leaving: number | undefined
   private readonly tag: string
   private readonly maxChars: number
   private started = false
@@ -22,7 +24,7 @@ export class MarkedOutput {
   }
 
   push(text: string): void {
-    if (this.exitCode !== undefined) return
+    if (this.exitCode !== undefined || this.leaving !== undefined) return
     this.pending += text
     let from = 0
     for (const match of this.pending.matchAll(marks)) {
@@ -31,7 +33,8 @@ export class MarkedOutput {
       if (kind === 'C') this.started = true
       else {
         this.keep(this.pending.slice(from, match.index))
-        this.exitCode = Number(code)
+        if (kind === 'X') this.leaving = Number(code)
+        else this.exitCode = Number(code)
         this.pending = ''
         return
       }

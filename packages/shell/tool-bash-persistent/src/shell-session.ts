@@ -15,6 +15,7 @@ const size = { cols: 160, rows: 40 }
 /** How long a silent program must sit in a terminal read before the call returns to ask. */
 const askMs = 300
 const pollMs = 50
+const closeMs = 3000
 /** Raw characters of one call kept in memory; what the model sees is cut further. */
 const maxRawChars = 262_144
 
@@ -39,6 +40,9 @@ export interface CallResult {
   readonly end: CallEnd
 }
 
+/** Our own search path may begin in the workspace, where a command can put a program of any name. */
+const systemPath = '/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin'
+
 /** One bash on one terminal. Calls come one at a time; the caller sees to that. */
 export class ShellSession {
   private readonly pty: IPty
@@ -59,7 +63,7 @@ export class ShellSession {
     const { spawn } = await import('@lydell/node-pty')
     await mkdir(dir, { recursive: true, mode: 0o700 })
     const pipe = join(dir, 'calls')
-    await promisify(execFile)('mkfifo', ['-m', '600', pipe])
+    await promisify(execFile)('mkfifo', ['-m', '600', pipe], { env: { PATH: systemPath } })
     const command = await wrap([bash, '--noprofile', '--norc', '-c', driver, 'bash', pipe])
     const statusFile = join(dir, 'status')
     const [program = '', ...args] = withStatusFile(command, statusFile)
@@ -127,7 +131,7 @@ export class ShellSession {
       } catch {
         // Nobody is left in the group; the exit is on its way.
       }
-      await Promise.race([this.gone, sleep(signal === 'SIGHUP' ? 500 : 3000, undefined, { ref: false })])
+      await Promise.race([this.gone, sleep(signal === 'SIGHUP' ? 500 : closeMs, undefined, { ref: false })])
       if (!this.alive) return
     }
   }
@@ -136,6 +140,7 @@ export class ShellSession {
     this.lastOutputAt = performance.now()
     for (;;) {
       if (output.exitCode !== undefined) return { kind: 'done', exitCode: output.exitCode }
+      if (output.leaving !== undefined) return this.leave(output.leaving)
       if (this.exit !== undefined) return { kind: 'exited', ...this.exit }
       if (signal.aborted) return { kind: 'aborted' }
       if (performance.now() >= deadline) return { kind: 'timeout' }
@@ -143,6 +148,14 @@ export class ShellSession {
         return { kind: 'asks' }
       await sleep(performance.now() - this.lastOutputAt < askMs ? 5 : pollMs)
     }
+  }
+
+  /** The shell waits for a word before it goes, because what it said last is now here. */
+  private async leave(exitCode: number): Promise<CallEnd> {
+    await this.send('\0')
+    await Promise.race([this.gone, sleep(closeMs, undefined, { ref: false })])
+    await this.close()
+    return { kind: 'exited', exitCode }
   }
 
   /** The pipe holds 64 KiB; a longer call is written as the shell reads it. */

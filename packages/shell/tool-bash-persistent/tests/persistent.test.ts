@@ -189,3 +189,17 @@ it('wants a command and an agent', async () => {
   const result = await ctx.get('tools')?.execute({ callId: 'c', name: 'bash', arguments: '{"command":"x"}', signal })
   expect(result?.content).toEqual([{ type: 'text', text: 'Error: bash requires an owning agent session' }])
 })
+
+it('no program that lies on PATH inside the workspace is run to open a shell', async () => {
+  const { run, workspace } = await boot('danger-full-access')
+  const planted = `#!/bin/sh\ntouch "${workspace.root}/planted"\nexec /usr/bin/mkfifo "$@"\n`
+  for (const program of ['mkfifo', 'bash'])
+    await workspace.write(`node_modules/.bin/${program}`, { text: planted, mode: 0o755 })
+  const before = process.env['PATH']
+  onTestFinished(() => {
+    process.env['PATH'] = before
+  })
+  process.env['PATH'] = `${workspace.path('node_modules/.bin')}:${before}`
+  expect(await run('echo up')).toContain('up')
+  expect(await workspace.exists('planted')).toBe(false)
+})

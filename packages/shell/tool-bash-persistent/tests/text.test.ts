@@ -38,6 +38,12 @@ describe('the output of one call', () => {
     expect(output.exitCode).toBe(0)
   })
 
+  it('ends with the last words of a shell that exits', () => {
+    const output = new MarkedOutput('abc', 100)
+    output.push(`${start}bye\n\x1b]133;X;abc;4\x07`)
+    expect([output.leaving, output.exitCode, output.read().text]).toEqual([4, undefined, 'bye\n'])
+  })
+
   it('can be read in parts', () => {
     const output = new MarkedOutput('abc', 100)
     output.push(`${start}name? `)
