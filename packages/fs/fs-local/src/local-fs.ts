@@ -13,7 +13,7 @@ import { moveFile } from './move.ts'
 import { thisOwner } from './owner.ts'
 import { readBytesOf, readWholeText, streamTextOf } from './read.ts'
 import { removeFile } from './remove.ts'
-import { checkedPath, resolveTarget } from './resolve.ts'
+import { checkedPath, resolveEntry, resolveTarget } from './resolve.ts'
 import { editFile, patchFile } from './rewrite.ts'
 import { createStaging } from './staging.ts'
 import { nodeSyscalls, type Syscalls } from './syscalls.ts'
@@ -82,11 +82,11 @@ export function createLocalFs(options: LocalFsOptions = {}): LocalFs {
       throwIfAborted(signal, 'lstat')
       const shown = checkedPath(path, cwd ?? base(), 'read')
       try {
-        const stat = await io.lstat(shown)
+        const stat = await io.lstat(await resolveEntry(path, cwd ?? base(), 'read', io))
         return stat.isSymbolicLink() ? { ...infoOf(stat), type: 'symlink' } : infoOf(stat)
       } catch (error) {
         const code = errorCode(error)
-        if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+        if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'FS_NOT_FOUND') return undefined
         throw namedFault(error, 'read', shown)
       }
     },

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { errorCode } from '@dsh/core'
 import { type FsTarget, fsError, fsErrors } from '@dsh/fs'
 import { namedFault } from './errno.ts'
@@ -26,6 +26,20 @@ export async function resolveTarget(
   } catch (error) {
     throw namedFault(error, verb, shown)
   }
+}
+
+/** The entry itself, for whoever must not follow a link in the last component. */
+export async function resolveEntry(
+  path: string,
+  cwd: string,
+  verb: string,
+  io: Pick<Syscalls, 'realpath'>,
+): Promise<string> {
+  const shown = checkedPath(path, cwd, verb)
+  if (!hasDotDot(path) && !hasDotDot(cwd)) return shown
+  const name = basename(path)
+  if (name === '..' || name === '.') return (await resolveTarget(path, cwd, verb, io)).targetKey
+  return join((await resolveTarget(dirname(path), cwd, verb, io)).targetKey, name)
 }
 
 /** The absolute, lexically normal spelling; refuses what can be no path at all. */

@@ -51,6 +51,8 @@ export function fsContract(label: string, make: () => Promise<FsUnderTest> | FsU
         expect((await target('lk/../t.txt')).targetKey).toBe(at('real/t.txt'))
         expect((await target('missing/../t.txt')).targetKey).toBe(at('t.txt'))
         expect((await target('missing/../t.txt')).displayPath).toBe(at('t.txt'))
+        nodeFs.symlinkSync('nowhere', at('real/l'))
+        expect(await fs.lstat('lk/../l', { cwd: under.root })).toMatchObject({ type: 'symlink' })
       })
 
       it('keeps the key of a missing file when its directories appear', async () => {
