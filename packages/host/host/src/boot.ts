@@ -6,6 +6,7 @@ import { createDiagnostics, type LogLevel } from './diagnostics.ts'
 import { provideFacts } from './facts.ts'
 import { faultLine, type StackMark } from './fault-line.ts'
 import { allMounted, type LoadModule, type MountedRow, type MountOptions, settle } from './mount.ts'
+import { sayTo } from './notices.ts'
 import { executePlan, planRows } from './reconcile.ts'
 import { createReload } from './reload.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
@@ -58,7 +59,8 @@ export async function boot(options: BootOptions): Promise<Host> {
     exit: options.exit,
     ...(options.disposeLimitMs === undefined ? {} : { limitMs: options.disposeLimitMs }),
   })
-  const diagnostics = createDiagnostics(options.logLevel, options.stderr)
+  const say = sayTo(ctx, options.stderr)
+  const diagnostics = createDiagnostics(options.logLevel, say)
   ctx.logger.exporter(diagnostics.exporter)
   const tree = new RunningTree(ctx, options, () => shutdown.code !== undefined)
   const reload =
@@ -67,7 +69,7 @@ export async function boot(options: BootOptions): Promise<Host> {
       : createReload({
           ctx,
           ...options.reload,
-          stderr: options.stderr,
+          say,
           update: (composition) => tree.update(composition),
         })
   const openHost = provideFacts(ctx, options, shutdown, reload)

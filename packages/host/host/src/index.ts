@@ -5,6 +5,7 @@ export { BootError, type BootOptions, boot, type Host } from './boot.ts'
 export { LOG_LEVELS, type LogLevel } from './diagnostics.ts'
 export { faultLine, type StackMark } from './fault-line.ts'
 export { allMounted, type LoadModule, type MountedRow, rowFault } from './mount.ts'
+export { reloadText } from './reload-text.ts'
 export { createShutdown, type Shutdown } from './shutdown.ts'
 export type * from './types.ts'
 
@@ -23,9 +24,7 @@ declare module '@dsh/cordis' {
   interface Events {
     /** The user's files changed: what came of it. */
     'host/reload'(outcome: ReloadOutcome): void
-  }
-  interface Events {
-    /** Fact: a line for the person at the surface that is no session event: a reload that was taken or rejected. */
+    /** A line for the person that is no session event: a diagnostic, a change taken or rejected. Unheard, it goes to stderr. */
     'host/notice'(text: string): void
   }
 }

@@ -3,6 +3,8 @@ import type { Composition } from '@dsh/compose/core'
 import { type Context, notify } from '@dsh/cordis'
 import { errorText } from '@dsh/core'
 import { skipText } from './audit.ts'
+import { noticesHeard } from './notices.ts'
+import { reloadText } from './reload-text.ts'
 import type { HostReload, ReloadOutcome } from './types.ts'
 
 const POLL_MS = 250
@@ -16,7 +18,7 @@ export interface ReloadOptions {
   /** Makes it the running composition, or throws and leaves everything as it was. Gives the ids that changed. */
   readonly update: (composition: Composition) => Promise<readonly string[]>
   /** Where an outcome goes that no surface listens for. */
-  readonly stderr: (line: string) => void
+  readonly say: (line: string) => void
 }
 
 /** Keeps the running rows in step with the user's files once a surface asks for it. One change at a time. */
@@ -78,12 +80,10 @@ async function once(options: ReloadOptions): Promise<ReloadOutcome> {
   }
 }
 
-/** The surface that listens says it; without one it is a line on stderr, where a change that worked is silent. */
-function tell({ ctx, stderr }: ReloadOptions, outcome: ReloadOutcome): void {
+/** To a surface that listens for outcomes; else as notices, and on stderr a change that worked is silent. */
+function tell({ ctx, say }: ReloadOptions, outcome: ReloadOutcome): void {
   const heard = ctx.events.dispatch('emit', ['host/reload', outcome]).length > 0
+  const lines = outcome.ok && !noticesHeard(ctx) ? outcome.notes : reloadText(outcome)
   if (heard) notify(ctx, 'host/reload', outcome)
-  else if (!outcome.ok)
-    for (const line of outcome.reason.split('\n'))
-      stderr(`dsh: change rejected, the last good composition stays: ${line}`)
-  else for (const note of outcome.notes) stderr(`dsh: ${note}`)
+  else for (const line of lines) say(`dsh: ${line}`)
 }

@@ -165,6 +165,20 @@ test('a patch that finds nothing is a note, not a rejection', async () => {
   })
 })
 
+test('a surface that shows notices gets the outcomes and the diagnostics of rows, and stderr stays empty', async () => {
+  const notices: string[] = []
+  await edit('- {id: surface, disabled: true}')
+  const off = host.ctx.on('host/notice', (text) => void notices.push(text))
+  await edit('- {id: surface, disabled: true}\n- {id: s, config: {v: noticed}}')
+  await edit('broken: [')
+  off()
+  expect(notices[0]).toBe('composition changed: s')
+  expect(notices[1]).toMatch(/^change rejected, the last good composition stays: .*invalid YAML/)
+  expect(stderr).toEqual([])
+  await edit('broken: [[')
+  expect(stderr).toHaveLength(1)
+})
+
 test('the surface hears of changes to the watched file, also when it appears and when it goes', async () => {
   await later(50)
   writeFileSync(file, '- {id: s, config: {v: seen}}')

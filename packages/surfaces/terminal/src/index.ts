@@ -37,6 +37,7 @@ export async function apply(ctx: Context): Promise<void> {
       await ready.wait()
       if (disposed) return
       ctx.llm.warm()
+      ctx.get('hostReload')?.watch()
       if (plain) {
         const { startLineMode } = await import('./line-mode.ts')
         app = await startLineMode({ host, startup, input: process.stdin, output: process.stdout })
