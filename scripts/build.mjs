@@ -1,12 +1,15 @@
 // Bundles the command: one small entry, a chunk per row and per lazy import, and beside them everything that is no code.
+// `--out DIR` builds into another directory than the command's own dist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const cli = join(root, 'packages/host/cli')
-const dist = join(cli, 'dist')
+const asked = process.argv.indexOf('--out')
+const dist = asked === -1 ? join(cli, 'dist') : resolve(process.argv[asked + 1])
+mkdirSync(dist, { recursive: true })
 
 // Rows are entries of their own, so that a stack names them.
 const names = [...readFileSync(join(cli, 'src/builtins.ts'), 'utf8').matchAll(/import\('(@dsh\/[^']+)'\)/g)]
@@ -33,7 +36,8 @@ const plainNames = {
 const result = await build({
   // pnpm links the rows below the command only.
   absWorkingDir: cli,
-  entryPoints: [{ in: join(cli, 'src/main.ts'), out: 'main' }, ...rows],
+  entryPoints: [{ in: join(cli, 'src/main.ts'), out: 'main' }, { in: join(cli, 'src/sdk.ts'), out: 'sdk' }, ...rows],
+  metafile: true,
   outdir: dist,
   write: false,
   bundle: true,
@@ -72,6 +76,8 @@ for (const bundle of readdirSync(join(root, 'bundles'))) {
 assetTree(join(root, 'profiles'), 'profiles')
 assetTree(join(root, 'packages/sandbox/landlock-run/bin'), 'landlock-run')
 
+outputs.push({ path: join(dist, 'third-party.txt'), contents: Buffer.from(thirdParty()), mode: 0o644 })
+
 // Each file appears whole, and the entry last: a program that starts meanwhile finds a build that fits together.
 outputs.sort((a, b) => Number(a.path === join(dist, 'main.js')) - Number(b.path === join(dist, 'main.js')))
 for (const { path, contents, mode } of outputs) {
@@ -97,6 +103,30 @@ async function importSource(path) {
   } finally {
     rmSync(outfile)
   }
+}
+
+/** The licences of everything from the registry that is part of the bundle, as they ask for. */
+function thirdParty() {
+  const dirs = new Set(
+    Object.keys(result.metafile.inputs).flatMap((input) => {
+      const found = /^(.*node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\]/.exec(input)
+      return found === null ? [] : [resolve(cli, found[1])]
+    }),
+  )
+  const parts = [...dirs].map((dir) => {
+    const {
+      name,
+      version,
+      license = 'see its package',
+      author,
+    } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
+    const file = readdirSync(dir).find((one) => /^(licen[cs]e|copying)/i.test(one))
+    const holder = typeof author === 'object' ? author.name : author
+    const text =
+      file === undefined ? `${license}, by ${holder ?? 'its authors'}` : readFileSync(join(dir, file), 'utf8').trim()
+    return `## ${name} ${version}\n\n${text}\n`
+  })
+  return `Packages that are part of this program, and their licences.\n\n${parts.sort().join('\n')}`
 }
 
 function asset(from, to) {
