@@ -101,6 +101,8 @@ async function bareLog(target: string, workspace: string | undefined): Promise<F
 }
 
 async function readLog(file: string): Promise<Transcript> {
+  if (file.endsWith('.zstd'))
+    throw usage(`${file} is compressed; make a fixture of it: dsh sessions export <id> --fixture DIR`)
   try {
     return parseTranscript(await readFile(file, 'utf8'))
   } catch (error) {
@@ -140,7 +142,9 @@ function childNames(dir: string, names: ReadonlySet<string>): string[] {
 async function storedLog(dir: string): Promise<string | undefined> {
   const names = await readdir(dir)
   const log = names.find((name) => name.endsWith('session.jsonl.zstd'))
-  return log === undefined ? undefined : `${dir} holds a compressed log; export it first: dsh sessions export --fixture`
+  return log === undefined
+    ? undefined
+    : `${dir} holds a compressed log; make a fixture of it: dsh sessions export <id> --fixture DIR`
 }
 
 export function usage(message: string): DshError {

@@ -1,0 +1,69 @@
+import { tempWorkspace } from '@dsh/testkit'
+import { expect, test } from 'vitest'
+import { catalogueOf, parseTranscript, permissionModeOf, readFixture, routeOf } from '../src/index.ts'
+
+const header = '{"type":"session","version":0,"id":"s","createdAt":0,"cwd":"/w","delegationDepth":0}\n'
+const prompt = (text: string) =>
+  `${JSON.stringify({ type: 'agent/inbox/spliced', data: { target: 'next-turn', start: 0, inserted: [{ content: [{ type: 'text', text }], source: { kind: 'user' }, role: 'user', id: text }] } })}\n`
+
+test.each([
+  [{ 'notes.txt': '' }, 'is no fixture: it has neither session.jsonl nor script.json'],
+  [{ 'session.jsonl': header, 'session.2.jsonl': header }, 'expected session.1.jsonl, found session.2.jsonl'],
+  [{ 'session.jsonl': header, 'session.old.jsonl': header }, 'invalid child session fixture name'],
+  [{ 'session.jsonl': header, 'input.json': '{"steps":[{"op":"shout"}]}' }, 'input.json: steps.0.op'],
+  [{ 'session.jsonl': header, 'input.json': '{"requets":"all"}' }, 'Unrecognized key: "requets"'],
+  [{ 'session.jsonl': `${header}{"type"` }, 'session.jsonl: session snapshot line 2 contains invalid JSON'],
+  [{ 'session.jsonl.zstd': '' }, 'holds a compressed log; make a fixture of it'],
+])('a directory that is no fixture is refused in one line: %j', async (files, message) => {
+  const place = await tempWorkspace(files as Record<string, string>)
+  const failure: Error = await readFixture(place.root).then(
+    () => new Error('read'),
+    (error) => error,
+  )
+  expect(failure.message).toContain(message)
+  expect(failure.message).not.toContain('\n')
+})
+
+test('a bare log gives its prompts again, with a new process where it was resumed', async () => {
+  const end = '{"type":"session/end-seed","data":{}}\n'
+  const place = await tempWorkspace({ 'some.jsonl': header + prompt('one') + end + prompt('two') })
+  const fixture = await readFixture(place.path('some.jsonl'))
+  expect(fixture.steps).toEqual([{ op: 'prompt', text: 'one' }, { op: 'resume' }, { op: 'prompt', text: 'two' }])
+})
+
+test('routes, defaults, window, retry policy and permission mode are read off the log', () => {
+  const lines = [
+    { type: 'permission/preset', data: { preset: 'read-only' } },
+    {
+      type: 'request/header',
+      data: {
+        header: {
+          config: { provider: 'p', model: 'm', maxTokens: 9, reasoningEffort: 'deep' },
+          adapterDefaults: { maxTokens: true },
+        },
+        reason: 'initial',
+      },
+    },
+    { type: 'request/context', data: { provider: 'p', model: 'm', contextWindow: 77 } },
+    { type: 'llm/retry', data: { provider: 'p', policyKey: '["normal",2,["SERVER"],1,5,0]' } },
+  ]
+  const log = parseTranscript(header + lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  expect(permissionModeOf(log)).toBe('read-only')
+  expect(routeOf(log)).toEqual({ provider: 'p', model: 'm', reasoningEffort: 'deep' })
+  expect(catalogueOf(log)).toEqual([
+    {
+      id: 'p',
+      retryPolicy: {
+        mode: 'normal',
+        maxRetries: 2,
+        retryableCodes: ['SERVER'],
+        initialDelayMs: 1,
+        maxDelayMs: 5,
+        jitterRatio: 0,
+      },
+      models: [
+        { id: 'm', contextWindow: 77, defaultMaxTokens: 9, reasoningEfforts: ['off', 'low', 'high', 'max', 'deep'] },
+      ],
+    },
+  ])
+})
