@@ -204,10 +204,13 @@ function shortPath(directory: string): string {
     : directory
 }
 
-/** Runs this same program for a command that is not a row's business. */
+/** Runs this same program for a command that is not a row's business. What it printed counts, not how it ended. */
 async function runSelf(args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [process.argv[1] ?? '', ...args], {
-    maxBuffer: 1 << 24,
-  })
+  const run = promisify(execFile)(process.execPath, [process.argv[1] ?? '', ...args], { maxBuffer: 1 << 24 })
+  const { stdout, stderr } = await run.catch((error: { stdout?: string; stderr?: string }) => ({
+    stdout: error.stdout ?? '',
+    stderr: error.stderr ?? '',
+  }))
+  if (stdout === '' && stderr !== '') throw new DshError('TERMINAL', stderr.trim())
   return stdout
 }
