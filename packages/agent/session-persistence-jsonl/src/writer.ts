@@ -25,6 +25,8 @@ export interface OpenedLog {
   readonly written: number
 }
 
+const pins: ReadonlySet<string> = new Set(['permission/preset', 'sandbox/mode', 'approval/policy', 'session/cwd'])
+
 /**
  * Brings one session's events to its file. In the background they reach the file within `maxDelayMs`, except the run
  * of deltas at the end, which waits for its block to end so that it is stored as one row. `flush` writes everything
@@ -52,7 +54,7 @@ export class LogWriter {
 
   /** An event was appended. */
   noted(): void {
-    if (this.timer !== undefined || this.closed) return
+    if (this.timer !== undefined || this.closed || !this.hasContent()) return
     this.timer = setTimeout(() => {
       this.timer = undefined
       this.inBackground()
@@ -74,7 +76,7 @@ export class LogWriter {
     if (this.closed) return
     clearTimeout(this.timer)
     try {
-      if (this.written > 0 || this.session.events.length > 0) await this.flush()
+      if (this.hasContent()) await this.flush()
     } finally {
       this.closed = true
       this.file?.close()
@@ -82,6 +84,11 @@ export class LogWriter {
       // A session that never got its file leaves no directory either.
       if (this.file === undefined && this.lock !== undefined) removeIfEmpty(dirname(this.options.path))
     }
+  }
+
+  /** A session that nobody said anything in leaves no log: what rows pinned at its start is no reason for a file. */
+  private hasContent(): boolean {
+    return this.written > 0 || this.session.events.some((event) => !pins.has(event.type))
   }
 
   private inBackground(): void {

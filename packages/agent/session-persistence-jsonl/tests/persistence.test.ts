@@ -52,6 +52,12 @@ describe('a log on disk', () => {
     const root = temporaryRoot()
     const h = await host(root)
     const empty = h.sessions.create({ cwd: '/w' })
+    // What rows pin at the start of a session is nothing that anybody said.
+    const silent = h.sessions.create({ cwd: '/w' })
+    silent.append('permission/preset', { preset: 'workspace-write' })
+    silent.append('sandbox/mode', { mode: 'workspace-write' })
+    silent.append('approval/policy', { policy: 'ask' })
+    await sleep(300)
     const secret = h.sessions.create({ cwd: '/w', ephemeral: true })
     playTurn(secret, 1)
     await h.store.flush(secret)
