@@ -95,7 +95,7 @@ describe('a log on disk', () => {
       session.append('assistant/chunk', { turn: 1, step: 1, chunk: { type: 'text-delta', index: 0, text: `${i} ` } })
       await sleep(2)
     }
-    expect(linesOf(path).length).toBe(3)
+    await expect.poll(() => linesOf(path).length).toBe(3)
     session.append('assistant/chunk', { turn: 1, step: 1, chunk: { type: 'finish', reason: { kind: 'stop' } } })
     await expect.poll(() => linesOf(path).length).toBe(5)
     expect(JSON.parse(linesOf(path)[3]!).data.texts.length).toBe(30)
