@@ -45,9 +45,18 @@ const backgroundParameter = {
   },
 } as const
 
+/** Linux takes no single argument longer than 128 KiB, its end mark included (MAX_ARG_STRLEN). */
+const longestCommand = 131_071
+
 /** What a schema cannot say. */
 export function checkArgs(args: BashArgs): void {
   if (args.command.trim() === '') throw new Error('invalid command: expected a non-empty string')
+  if (args.command.includes('\0')) throw new Error('invalid command: a command cannot contain a NUL byte')
+  const bytes = Buffer.byteLength(args.command)
+  if (bytes > longestCommand)
+    throw new Error(
+      `invalid command: ${bytes} bytes are more than the ${longestCommand} that the system passes to a program; put the text into a file with write and use that`,
+    )
   if (args.description.trim() === '') throw new Error('invalid description: expected a non-empty string')
   const { timeoutMs } = args
   if (typeof timeoutMs === 'number' && timeoutMs <= 0)

@@ -48,6 +48,19 @@ async function boot(rows: readonly RowSpec[] = [...base, { module: toolBash }, .
 }
 
 describe('the bash tool', () => {
+  it('refuses by name what no program can be given: a NUL byte, more than the system passes on', async () => {
+    const { bash } = await boot()
+    expect(await bash('echo a\0b')).toMatchObject({
+      text: 'Error: invalid command: a command cannot contain a NUL byte',
+      isError: true,
+    })
+    expect((await bash(`: ${'a'.repeat(131_069)}`)).text).toBe('(no output)')
+    const { text, isError } = await bash(`: ${'é'.repeat(65_535)}`)
+    expect(isError).toBe(true)
+    expect(text).toMatch(/^Error: invalid command: 131072 bytes are more than the 131071 /)
+    expect((await bash('pwd', { workdir: 'a\0b' })).text).toMatch(/^Error: workdir /)
+  })
+
   it('gives output as it is, failures with their code, and no error result for either', async () => {
     const { bash } = await boot()
     expect(await bash('echo hi')).toMatchObject({ text: 'hi\n', isError: false })
