@@ -5,6 +5,7 @@ import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
 import { Editor, isKeyRelease, matchesKey, type Terminal } from '@mariozechner/pi-tui'
 import type { TerminalStartup } from './args.ts'
 import { createItemRenderer } from './cards/item.ts'
+import { createPictures } from './cards/pictures.ts'
 import { createCompletion } from './completion.ts'
 import { createHighlighter } from './highlight.ts'
 import { createTranscript, say, type Transcript } from './items.ts'
@@ -48,6 +49,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const renderer = createItemRenderer(
     theme,
     createHighlighter(theme, () => redraw(true)),
+    createPictures(
+      theme,
+      (ref) => host.readPicture(ref),
+      () => redraw(true),
+    ),
   )
   let transcript: Transcript = createTranscript()
   let agent: Agent | undefined

@@ -1,4 +1,4 @@
-import type { ContentBlock } from '@dsh/llm'
+import type { AttachmentRef, ContentBlock } from '@dsh/llm'
 
 /** What a person sees of a session: a list of items folded from its events. Pure; the same for live and resumed sessions. */
 
@@ -25,7 +25,7 @@ export interface ToolItem {
   args: string
   state: 'streaming' | 'running' | 'done'
   result?: string
-  images?: number
+  pictures?: readonly AttachmentRef[]
   isError?: boolean
   meta?: unknown
   startedAt?: number

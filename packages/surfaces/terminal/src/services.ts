@@ -4,6 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Agent } from '@dsh/agent'
 import type {} from '@dsh/agent-default-model'
+import type {} from '@dsh/attachment-local'
 import type {} from '@dsh/commands'
 import type { Context } from '@dsh/cordis'
 import { DshError } from '@dsh/core'
@@ -106,6 +107,12 @@ export function createTerminalHost(
       return (await ctx.get('fileReferences')?.complete(agent, query, signal)) ?? []
     },
     status: (agent) => statusOf(ctx, agent, report),
+    async readPicture(ref) {
+      const attachments = ctx.get('attachments')
+      if (attachments === undefined)
+        throw new DshError('TERMINAL', 'this composition keeps no pictures (no attachment row)')
+      return attachments.read(ref)
+    },
     jobs: (agent) => ctx.get('jobs')?.active(agent) ?? [],
     cost: (agent) => {
       const meter = ctx.get('tokenMeter')

@@ -1,5 +1,5 @@
 import type { Agent, AgentOptions } from '@dsh/agent'
-import type { ModelInfo } from '@dsh/llm'
+import type { AttachmentRef, ModelInfo } from '@dsh/llm'
 import type { Session, SessionEvent, StoredSession } from '@dsh/session'
 import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
 import type { CommandEntry } from './completion.ts'
@@ -33,6 +33,8 @@ export interface TerminalHost {
     signal: AbortSignal,
   ): Promise<readonly { readonly path: string; readonly directory: boolean }[]>
   status(agent: Agent): StatusFacts
+  /** The bytes behind a picture of a tool result. */
+  readPicture(ref: AttachmentRef): Promise<Uint8Array>
   /** Background jobs that are running. */
   jobs(agent: Agent): readonly RunningJob[]
   /** Lines for `/cost`. */

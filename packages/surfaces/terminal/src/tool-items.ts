@@ -27,7 +27,7 @@ export function endTool(t: Transcript, event: Extract<SessionEvent, { type: 'too
     (push(t, { kind: 'tool', callId: block.toolCallId, name: 'tool', args: '', state: 'running' }, false) as LiveTool)
   item.state = 'done'
   item.result = block.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  item.images = block.content.filter((part) => part.type === 'image').length
+  item.pictures = block.content.flatMap((part) => (part.type === 'image' ? [part.attachment] : []))
   item.isError = block.isError
   item.meta = event.data.meta
   item.endedAt = event.time

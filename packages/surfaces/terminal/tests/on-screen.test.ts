@@ -1,3 +1,4 @@
+// More than 400 lines in one file: the sessions share one way to start the program in tmux, and run side by side.
 import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'

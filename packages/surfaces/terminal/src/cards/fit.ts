@@ -2,7 +2,14 @@ import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@mariozechner/p
 
 /** Every printed line must fit: the renderer refuses a line that is wider than the terminal. */
 export function fit(lines: readonly string[], width: number): string[] {
-  return lines.map((line) => (visibleWidth(line) > width ? truncateToWidth(line, width, '…') : line))
+  return lines.map((line) =>
+    !isPicture(line) && visibleWidth(line) > width ? truncateToWidth(line, width, '…') : line,
+  )
+}
+
+/** A picture is one long control sequence; the terminal keeps it within its cells. */
+function isPicture(line: string): boolean {
+  return line.includes('\x1b_G') || line.includes('\x1b]1337;File=')
 }
 
 export function wrap(text: string, width: number): string[] {

@@ -4,6 +4,7 @@ import { sanitize } from '../sanitize.ts'
 import { StreamingMarkdown } from '../streaming-markdown.ts'
 import { markdownTheme, type Theme } from '../theme.ts'
 import { fit, head, wrap } from './fit.ts'
+import type { Pictures } from './pictures.ts'
 import { toolCard } from './tool.ts'
 
 export interface ItemRenderer {
@@ -21,7 +22,7 @@ interface Cached {
   readonly lines: readonly string[]
 }
 
-export function createItemRenderer(theme: Theme, highlight: Highlighter): ItemRenderer {
+export function createItemRenderer(theme: Theme, highlight: Highlighter, pictures?: Pictures): ItemRenderer {
   const cache = new Map<number, Cached>()
   const answers = new Map<number, StreamingMarkdown>()
   const markdown = markdownTheme(theme, highlight)
@@ -48,7 +49,10 @@ export function createItemRenderer(theme: Theme, highlight: Highlighter): ItemRe
       case 'reasoning':
         return reasoning(sanitize(item.text), item.done, width, expanded, theme)
       case 'tool':
-        return toolCard(item, { theme, width, expanded })
+        return [
+          ...toolCard(item, { theme, width, expanded }),
+          ...(item.pictures ?? []).flatMap((ref) => pictures?.render(ref, width) ?? []),
+        ]
       case 'notice': {
         const paint = item.tone === 'bad' ? theme.bad : item.tone === 'warn' ? theme.warn : theme.dim
         return wrap(sanitize(item.text), width - 2).map((line, at) => paint(`${at === 0 ? '·' : ' '} ${line}`))
