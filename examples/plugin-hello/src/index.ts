@@ -1,10 +1,5 @@
+import type { Context } from '@dsh/cli/sdk'
 import * as z from 'zod'
-
-/** What this row uses of its host: two services, both named in `inject`. */
-interface Host {
-  tools: { register(tool: object): unknown }
-  systemPrompt: { section(section: { name: string; order: number; text: string }): unknown }
-}
 
 export const name = 'hello'
 export const inject = ['tools', 'systemPrompt']
@@ -14,7 +9,7 @@ export const Config = z.strictObject({
 })
 
 /** Registrations end with the row: disable it by patch, and the model sees neither the tool nor the section. */
-export async function apply(ctx: Host, config: z.infer<typeof Config>): Promise<void> {
+export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   ctx.tools.register({
     name: 'hello',
     description: 'Greets somebody by name.',

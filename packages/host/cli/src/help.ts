@@ -26,6 +26,7 @@ Commands:
   dsh login                        store an API key
   dsh sessions <command>           the recorded sessions
   dsh replay <log or directory>    play a recorded session without a key
+  dsh record "task" --to <dir>     run a task and keep it as a recording
   dsh profile <command>            list, make, find and remove profiles
   dsh plugin --profile <name> ...  add and remove out-of-tree rows
   dsh completion <shell>           completions for bash, zsh or fish

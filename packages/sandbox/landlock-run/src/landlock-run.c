@@ -1,5 +1,6 @@
 /*
- * landlock-run: run one command under a Landlock ruleset.
+ * landlock-run: run one command under a Landlock ruleset. More than 400 lines in one file, so that it can be read from
+ * top to bottom and built by one call of any C compiler, without a header of ours or of a library.
  *
  *   landlock-run [--ro PATH]... [--rw PATH]... [--no-tcp] [--status-fd N] -- PROGRAM [ARGUMENT]...
  *   landlock-run --probe

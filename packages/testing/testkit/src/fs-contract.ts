@@ -1,3 +1,4 @@
+// More than 400 lines in one file: the contract is one list, which every provider runs and a reader goes through once.
 import { randomBytes } from 'node:crypto'
 import * as nodeFs from 'node:fs'
 import { join } from 'node:path'
