@@ -56,14 +56,16 @@ export function parseArgv(argv: readonly string[], commands: readonly string[]):
     return { kind: 'command', name: words[0], args: words.slice(1) }
   }
   const printed = bare && takePrintFlag(words)
-  if (words[0] === '--') words.shift()
+  // With -p a single separator is the end of all options, as everywhere; the reference's form has two.
+  const printing = printed || on.has('-p')
+  if (words[0] === '--' && (!printing || words[1] === '--')) words.shift()
   const dump = dumpOf(on, patches, words)
   if (on.has('--json') && dump === undefined)
     throw new UsageError('error: --json goes with --dump-config; for runs it is --output-format json')
   return {
     kind: 'launch',
     profile,
-    print: printed || on.has('-p'),
+    print: printing,
     patches,
     dump,
     json: on.has('--json'),

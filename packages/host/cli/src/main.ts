@@ -1,13 +1,21 @@
 import { parseArgv, UsageError } from './argv.ts'
 import { commands } from './commands/command.ts'
 import { help } from './help.ts'
+import { watchOutput } from './lost-output.ts'
 import { version } from './version.ts'
 
 // Every config is validated once: compiling a parser for each schema costs more than it gives.
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
 
+// An empty HOME is nobody's home; without one the system's own entry counts.
+if (process.env['HOME'] === '') delete process.env['HOME']
+
+const exitCode = watchOutput()
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code
+})
+process.on('exit', (code) => {
+  process.exitCode = exitCode(code)
 })
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,9 +1,41 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Place, rows } from './dsh.ts'
+import { parseArgv } from '../src/argv.ts'
+import { bin, Place, rows } from './dsh.ts'
 
 describe('the launcher', () => {
+  test('a reader that goes away ends the writing without a word', () => {
+    const script = '"$0" "$1" --help 2>"$2" | head -0; echo ${PIPESTATUS[0]}; cat "$2"'
+    const words = [process.execPath, bin, join(new Place().root, 'err')]
+    const said = execFileSync('bash', ['-c', script, ...words], { encoding: 'utf8' })
+    expect(said).toBe('0\n')
+  })
+
+  test.skipIf(!existsSync('/dev/full'))('output that could not be written is no success', () => {
+    const script = '"$0" "$1" --version 2>&1 >/dev/full; echo $?'
+    const said = execFileSync('bash', ['-c', script, process.execPath, bin], { encoding: 'utf8' })
+    expect(said).toMatch(/^dsh: the output could not be written: ENOSPC.*\n1\n$/)
+  })
+
+  test('an empty HOME counts as none', async () => {
+    const { code, stdout, stderr } = await new Place().run(['--profile', 'headless', '--dump-default-config'], {
+      env: { HOME: '' },
+    })
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('session-persistence-jsonl')
+  })
+
+  test.each([
+    [['-p', '--', '-x is broken'], ['--', '-x is broken']],
+    [['-p', '--', '--', '-x'], ['--', '-x']],
+    [['--profile', 'headless', '--', '--', '-x'], ['--', '-x']],
+    [['--profile', 'headless', '--', '--x'], ['--x']],
+  ])('%j gives the app %j: with -p one separator ends all options', (argv, args) => {
+    expect(parseArgv(argv, [])).toMatchObject({ args })
+  })
+
   test.each([
     [[], 'error: --profile <name> is required'],
     [['a task'], 'error: --profile <name> is required'],

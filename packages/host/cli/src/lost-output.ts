@@ -1,0 +1,14 @@
+/**
+ * Watches the process' own streams. A reader that went away (`| head -1`) has what it wanted; output that could not be
+ * written for another reason is lost, and no such run ends as a success.
+ */
+export function watchOutput(): (code: number) => number {
+  let lost = false
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (lost || error.code === 'EPIPE') return
+    lost = true
+    process.stderr.write(`dsh: the output could not be written: ${error.message}\n`)
+  })
+  process.stderr.on('error', () => {})
+  return (code) => (lost && code === 0 ? 1 : code)
+}
