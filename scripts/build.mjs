@@ -1,9 +1,10 @@
 // Bundles the command: one small entry, a chunk per row and per lazy import, and beside them everything that is no code.
 // `--out DIR` builds into another directory than the command's own dist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { writeCompiled } from './compiled.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const cli = join(root, 'packages/host/cli')
@@ -14,6 +15,8 @@ mkdirSync(dist, { recursive: true })
 // Rows are entries of their own, so that a stack names them.
 const names = [...readFileSync(join(cli, 'src/builtins.ts'), 'utf8').matchAll(/import\('(@dsh\/[^']+)'\)/g)]
 const rows = names.map(([, name]) => ({ in: name, out: `rows/${name.slice('@dsh/'.length)}` }))
+
+const external = ['@lydell/node-pty', '@vscode/ripgrep', 'sharp']
 
 // Some dependencies are CommonJS and ask for Node's own modules by `require`.
 const banner = {
@@ -51,7 +54,7 @@ const result = await build({
   legalComments: 'none',
   define: { DSH_DIST: 'true' },
   plugins: [plainNames],
-  external: ['@lydell/node-pty', '@vscode/ripgrep', 'sharp'],
+  external,
   banner,
   logLevel: 'warning',
 })
@@ -78,6 +81,9 @@ assetTree(join(root, 'packages/sandbox/landlock-run/bin'), 'landlock-run')
 
 outputs.push({ path: join(dist, 'third-party.txt'), contents: Buffer.from(thirdParty()), mode: 0o644 })
 
+// Gone until it is this build's.
+rmSync(join(dist, 'compiled.bin'), { force: true })
+
 // Each file appears whole, and the entry last: a program that starts meanwhile finds a build that fits together.
 outputs.sort((a, b) => Number(a.path === join(dist, 'main.js')) - Number(b.path === join(dist, 'main.js')))
 for (const { path, contents, mode } of outputs) {
@@ -86,17 +92,36 @@ for (const { path, contents, mode } of outputs) {
   renameSync(`${path}.new`, path)
 }
 
+await compile()
+
 // Chunks of earlier builds stay for ten minutes: a program that is running may still ask for one.
-const current = new Set(outputs.map(({ path }) => path))
+const current = new Set([...outputs.map(({ path }) => path), join(dist, 'compiled.bin')])
 for (const entry of readdirSync(dist, { withFileTypes: true, recursive: true })) {
   const file = join(entry.parentPath, entry.name)
   if (entry.isDirectory() || current.has(file) || entry.name.startsWith('.build-')) continue
   if (!file.endsWith('.js') || Date.now() - statSync(file).mtimeMs > 600_000) rmSync(file)
 }
 
+/** The program runs without what this writes as well, only not as soon. */
+async function compile() {
+  const { startMockServer } = await importSource('packages/testing/llm-mock-server/src/index.ts')
+  const call = (name, args) => ({ calls: [{ name, args }] })
+  const steps = [
+    call('read', { file_path: 'a.txt' }),
+    call('bash', { command: 'true', description: 'Do nothing' }),
+    { text: 'Done.' },
+  ]
+  const chunks = result.outputFiles.map(({ path, text }) => [relative(dist, path).replaceAll('\\', '/'), text])
+  try {
+    await writeCompiled({ dist, chunks, banner: banner.js, external, startModel: () => startMockServer({ steps }) })
+  } catch (error) {
+    console.error(`build: not compiled ahead: ${error.message}`)
+  }
+}
+
 /** A TypeScript module of the tree, for use at build time. */
 async function importSource(path) {
-  const outfile = join(dist, `.build-${process.pid}.mjs`)
+  const outfile = join(dist, `.build-${process.pid}-${basename(dirname(dirname(path)))}.mjs`)
   await build({ entryPoints: [join(root, path)], outfile, bundle: true, format: 'esm', platform: 'node', banner })
   try {
     return await import(pathToFileURL(outfile).href)

@@ -43,6 +43,8 @@ async function counted(words: readonly string[], steps: readonly MockStep[] = []
     DEEPSEEK_BASE_URL: server.url,
     DEEPSEEK_API_KEY: 'k',
     COUNTS_FILE: place.path('counts'),
+    // The compiled program has the same chunks but no modules to count.
+    DSH_COMPILED: '0',
   }
   const child = spawn(process.execPath, ['--import', place.path('probe.mjs'), dsh, ...words], {
     cwd: place.path('ws'),
@@ -72,6 +74,32 @@ test('--help and --version load the entry and a handful of chunks, and no row', 
     expect(modules.length, modules.join(' ')).toBeLessThanOrEqual(8)
     expect(modules.filter((name) => name.startsWith('rows/'))).toEqual([])
   }
+})
+
+test('the compiled program runs, and V8 takes every piece of code that was stored for this version of it', async () => {
+  const place = await tempWorkspace({
+    'run.mjs': `
+import { openCompiled } from ${JSON.stringify(new URL('../packages/host/cli/bin/compiled.js', import.meta.url).href)}
+const load = openCompiled(new URL(${JSON.stringify(new URL('../packages/host/cli/dist/', import.meta.url).href)}), (name, script) => {
+  console.log('chunk', name, script.cachedDataRejected)
+})
+process.argv.push('--profile', 'headless', '--dump-config')
+load('main.js')
+`,
+  })
+  const child = spawn(process.execPath, [place.path('run.mjs')], {
+    env: { PATH: process.env['PATH'], HOME: place.root, DSH_HOME: place.path('home') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.on('data', (data) => {
+    said += data
+  })
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+  expect(said).toContain('@dsh/agent-loop')
+  const chunks = said.split('\n').filter((line) => line.startsWith('chunk '))
+  expect(chunks.some((line) => line.endsWith(' false'))).toBe(true)
+  expect(chunks.filter((line) => line.endsWith(' true'))).toEqual([])
 })
 
 test('one answer loads its rows once, and neither the terminal, nor images, nor the process library', async () => {

@@ -13,11 +13,16 @@ export function moduleLoader(profileDir: string): LoadModule {
   return async (name) => {
     const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined
     if (builtin !== undefined) return builtin.load()
-    if (name.startsWith('file:')) return import(name)
-    if (isAbsolute(name)) return import(pathToFileURL(name).href)
+    if (name.startsWith('file:')) return importModule(name)
+    if (isAbsolute(name)) return importModule(pathToFileURL(name).href)
     anchor ??= importAnchor(profileDir)
     return (await anchor).load(name)
   }
+}
+
+/** The one place that loads a module by a name made at run time; the build knows it by its parameter. */
+function importModule(specifier: string): Promise<unknown> {
+  return import(specifier)
 }
 
 async function importAnchor(dir: string): Promise<{ load: (name: string) => Promise<unknown> }> {
@@ -26,7 +31,7 @@ async function importAnchor(dir: string): Promise<{ load: (name: string) => Prom
     mkdirSync(dir, { recursive: true })
     writeFileSync(file, ANCHOR_TEXT)
   }
-  return import(pathToFileURL(file).href)
+  return importModule(pathToFileURL(file).href) as ReturnType<typeof importAnchor>
 }
 
 /** What a stack frame of a row's code contains: its chunk, its file or its package directory. */
