@@ -26,7 +26,7 @@ function read(file: string): string {
   return readFileSync(path.join(root, file), 'utf8')
 }
 
-const fences = /^(`{3,})(\w*)\n([\s\S]*?)^\1$/gm
+const fences = /^(`{3,}|~{3,})(\w*)\n([\s\S]*?)^\1$/gm
 
 function prose(file: string): string {
   return read(file).replace(fences, '')
@@ -136,7 +136,7 @@ test('every dsh command in a document parses, and every flag in it is one that i
         .slice(0, [...request.args, '--'].indexOf('--'))
         .filter((word) => /^--?[a-z]/i.test(word))
       for (const flag of flags.map((word) => word.split('=')[0] as string)) {
-        if (!new RegExp(`(^|[\\s,(])${flag}(?![\\w-])`, 'm').test(text)) complain(`no help tells ${flag}`)
+        if (!new RegExp(`(^|[\\s,([])${flag}(?![\\w-])`, 'm').test(text)) complain(`no help tells ${flag}`)
       }
     } catch (error) {
       complain(error instanceof Error ? error.message : String(error))
