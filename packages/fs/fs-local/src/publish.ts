@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { errorCode, errorText } from '@dsh/core'
+import { errorCode, errorText, makeDirectory } from '@dsh/core'
 import { type FsTarget, type FsVersion, fsError, fsErrors, throwIfAborted } from '@dsh/fs'
 import { errnoWords, namedFault } from './errno.ts'
 import { type PinnedDirectory, pinDirectory } from './pinned-directory.ts'
@@ -39,7 +39,7 @@ export async function publish(request: PublishRequest, io: Syscalls, staging: St
 /** The target's directory, made where it is missing. */
 async function pinParent(target: FsTarget, path: string, verb: string, io: Syscalls): Promise<PinnedDirectory> {
   try {
-    await io.mkdir(path, { recursive: true })
+    await makeDirectory(path, undefined, (each, options) => io.mkdir(each, options))
   } catch (error) {
     throw parentFault(error, verb, target.displayPath)
   }

@@ -1,8 +1,8 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { canonicalBundle, suggestion } from '@dsh/compose/core'
-import { DshError, errorText } from '@dsh/core'
+import { DshError, errorText, makeDirectorySync } from '@dsh/core'
 import { bundlesDir, profileTemplatesDir } from './paths.ts'
 
 export interface Profile {
@@ -69,7 +69,7 @@ export function profileNames(home: string): string[] {
 /** Copies the template into the home; files that are there already stay. */
 export function initialiseProfile(profile: Profile): void {
   if (!profile.fromTemplate) return
-  mkdirSync(profile.dir, { recursive: true })
+  makeDirectorySync(profile.dir)
   cpSync(join(profileTemplatesDir, profile.name), profile.dir, { recursive: true, force: false })
 }
 

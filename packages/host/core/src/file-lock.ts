@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { link, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DshError, errorCode } from './errors.ts'
+import { makeDirectory } from './make-directory.ts'
 
 /** A lock file that is still empty after this long was left by a crash. */
 const UNWRITTEN_MS = 10_000
@@ -16,7 +17,7 @@ export interface FileLockOptions {
 /** Runs `work` while no other process holds `<file>.lock`. The lock of a process that is gone is taken over. */
 export async function withFileLock<T>(file: string, options: FileLockOptions, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`
-  await mkdir(dirname(lock), { recursive: true })
+  await makeDirectory(dirname(lock))
   const deadline = Date.now() + options.waitMs
   for (let pause = 20; !(await acquire(lock)); pause = Math.min(200, pause * 2)) {
     const stale = await staleText(lock)

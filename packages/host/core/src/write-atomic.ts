@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { makeDirectory } from './make-directory.ts'
 
 export interface WriteAtomicOptions {
   /** Permission bits of the new file. */
@@ -12,7 +13,7 @@ export interface WriteAtomicOptions {
 /** Replaces a file as a whole: a reader sees the old content or the new, also after a crash. */
 export async function writeAtomic(file: string, text: string, options: WriteAtomicOptions): Promise<void> {
   const dir = dirname(file)
-  await mkdir(dir, { recursive: true, ...(options.dirMode === undefined ? {} : { mode: options.dirMode }) })
+  await makeDirectory(dir, options.dirMode)
   const temporary = join(dir, `.${basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
   try {
     const handle = await open(temporary, 'wx', options.mode)
