@@ -13,6 +13,7 @@ export { type RepairReport, repairLog } from './repair.ts'
 export { deleteLog, forkLog, renameLog, requiredLog } from './stored-logs.ts'
 export { type VerifyReport, verifyLog } from './verify.ts'
 export { type LockHolder, lockHolder } from './writer-lock.ts'
+export { decompressLog } from './zstd.ts'
 
 export const name = 'session-persistence-jsonl'
 export const inject = ['sessions']

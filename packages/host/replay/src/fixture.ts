@@ -45,6 +45,9 @@ export interface Fixture {
   readonly workspaceExpected: string | undefined
 }
 
+/** A directory of the session store holds either. */
+const logNames = ['session.jsonl', 'session.jsonl.zstd'] as const
+
 /** Reads a fixture directory or a bare log. */
 export async function readFixture(target: string, options: { readonly workspace?: string } = {}): Promise<Fixture> {
   const info = await stat(target).catch(() => undefined)
@@ -52,14 +55,13 @@ export async function readFixture(target: string, options: { readonly workspace?
   if (!info.isDirectory()) return bareLog(target, options.workspace)
   const dir = path.resolve(target)
   const names = new Set(await readdir(dir))
-  const file = path.join(dir, 'session.jsonl')
-  if (!names.has('session.jsonl') && !names.has('script.json')) {
-    const stored = await storedLog(dir)
-    throw usage(stored ?? `${target} is no fixture: it has neither session.jsonl nor script.json`)
-  }
+  const log = logNames.find((name) => names.has(name))
+  if (log === undefined && !names.has('script.json'))
+    throw usage(`${target} is no fixture: it has neither session.jsonl nor script.json`)
+  const file = path.join(dir, log ?? logNames[0])
   const there = (name: string) => (names.has(name) ? path.join(dir, name) : undefined)
   const input = (await readJson(there('input.json'), inputSchema)) ?? {}
-  const transcript = names.has('session.jsonl') ? await readLog(file) : { header: {}, events: [] }
+  const transcript = log !== undefined ? await readLog(file) : { header: {}, events: [] }
   return {
     name: path.basename(dir),
     dir,
@@ -101,13 +103,17 @@ async function bareLog(target: string, workspace: string | undefined): Promise<F
 }
 
 async function readLog(file: string): Promise<Transcript> {
-  if (file.endsWith('.zstd'))
-    throw usage(`${file} is compressed; make a fixture of it: dsh sessions export <id> --fixture DIR`)
   try {
-    return parseTranscript(await readFile(file, 'utf8'))
+    const bytes = await readFile(file)
+    return parseTranscript((file.endsWith('.zstd') ? await decompress(bytes) : bytes).toString('utf8'))
   } catch (error) {
     throw usage(`${file}: ${errorText(error)}`)
   }
+}
+
+async function decompress(bytes: Buffer): Promise<Buffer> {
+  const { decompressLog } = await import('@dsh/session-persistence-jsonl')
+  return (await decompressLog(bytes)).text
 }
 
 async function readJson<T>(file: string | undefined, schema: z.ZodType<T>): Promise<T | undefined> {
@@ -136,15 +142,6 @@ function childNames(dir: string, names: ReadonlySet<string>): string[] {
       if (name === `session.${index + 1}.jsonl`) return name
       throw usage(`child session fixtures must be contiguous: expected session.${index + 1}.jsonl, found ${name}`)
     })
-}
-
-/** A directory of the session store is a likely mistake: say which file is meant. */
-async function storedLog(dir: string): Promise<string | undefined> {
-  const names = await readdir(dir)
-  const log = names.find((name) => name.endsWith('session.jsonl.zstd'))
-  return log === undefined
-    ? undefined
-    : `${dir} holds a compressed log; make a fixture of it: dsh sessions export <id> --fixture DIR`
 }
 
 export function usage(message: string): DshError {

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { tempWorkspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
 import { catalogueOf, parseTranscript, permissionModeOf, readFixture, routeOf } from '../src/index.ts'
@@ -13,7 +15,7 @@ test.each([
   [{ 'session.jsonl': header, 'input.json': '{"steps":[{"op":"shout"}]}' }, 'input.json: steps.0.op'],
   [{ 'session.jsonl': header, 'input.json': '{"requets":"all"}' }, 'Unrecognized key: "requets"'],
   [{ 'session.jsonl': `${header}{"type"` }, 'session.jsonl: session snapshot line 2 contains invalid JSON'],
-  [{ 'session.jsonl.zstd': '' }, 'holds a compressed log; make a fixture of it'],
+  [{ 'session.jsonl.zstd': '' }, 'empty or header-less Zstandard session log'],
 ])('a directory that is no fixture is refused in one line: %j', async (files, message) => {
   const place = await tempWorkspace(files as Record<string, string>)
   const failure: Error = await readFixture(place.root).then(
@@ -67,3 +69,20 @@ test('routes, defaults, window, retry policy and permission mode are read off th
     },
   ])
 })
+
+const frame = (text: string) => spawnSync('zstd', ['-qc', '--check'], { input: text }).stdout
+
+test.skipIf(spawnSync('zstd', ['--version']).status !== 0)(
+  'a compressed log is read as the plain one, by its name and by its directory',
+  async () => {
+    const place = await tempWorkspace({ 'plain.jsonl': header + prompt('one') })
+    const file = place.path('session.jsonl.zstd')
+    await writeFile(file, Buffer.concat([frame(header), frame(prompt('one'))]))
+    const plain = await readFixture(place.path('plain.jsonl'))
+    for (const target of [file, place.root]) {
+      const read = await readFixture(target)
+      expect(read.transcript).toEqual(plain.transcript)
+      expect([read.file, read.steps]).toEqual([file, plain.steps])
+    }
+  },
+)
