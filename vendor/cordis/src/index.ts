@@ -1,4 +1,5 @@
 /** The one door to cordis: everything else in this tree imports the framework from here. */
+import './access.ts'
 import './guard.ts'
 
 export * from 'cordis'

@@ -259,3 +259,33 @@ test('an event about one owner is heard by everybody outside scopes and by that 
   notify(ctx, scopeTarget(a), 'edge/fact', 'x')
   expect(heard).toEqual(['all', 'a'])
 })
+
+test('using a service makes no error; asking for one that is not there throws one that names it', async () => {
+  const ctx = new Context()
+  ctx.provide('edgeDb', { name: 'one' })
+  const made: string[] = []
+  let use: (() => string) | undefined
+  let misuse: (() => unknown) | undefined
+  await ctx.plugin({
+    inject: ['edgeDb'],
+    apply: async (inner: Context) => {
+      use = () => inner.edgeDb.name + String(inner.get('edgeDb')?.name)
+      misuse = () => inner.edgeTools
+    },
+  })
+  const Real = globalThis.Error
+  globalThis.Error = class extends Real {
+    constructor(message?: string) {
+      super(message)
+      made.push(message ?? '')
+    }
+  } as ErrorConstructor
+  try {
+    expect(use?.()).toBe('oneone')
+    expect(made).toEqual([])
+    expect(misuse).toThrow('cannot get property "edgeTools" without inject')
+  } finally {
+    globalThis.Error = Real
+  }
+  expect(made.length).toBeGreaterThan(0)
+})
