@@ -9,7 +9,7 @@ export const inject = ['commands', 'compaction']
 export async function apply(ctx: Context): Promise<void> {
   ctx.commands.register({
     name: 'compact',
-    description: 'Summarise the conversation so far, to free up context',
+    description: 'summarise the conversation so far, to free up context',
     async run({ agent, args, commandId, signal }) {
       if (args !== '') return { kind: 'error', text: 'Usage: /compact (no arguments)' }
       const done = await ctx.compaction.compact(agent, { sourceCommandId: commandId, signal })

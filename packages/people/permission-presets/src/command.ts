@@ -6,7 +6,7 @@ export function permissionCommand(presets: PermissionPresetsService): Command {
   const available = () => `(available: ${presets.names.join(', ')})`
   return {
     name: 'permission',
-    description: 'Show or change what the agent may touch',
+    description: 'show or change what the agent may touch',
     usage: `[${presets.names.join('|')}]`,
     complete: (_agent, prefix) => presets.names.filter((name) => name.startsWith(prefix)),
     async run({ agent, args }) {

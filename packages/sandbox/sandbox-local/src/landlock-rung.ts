@@ -39,7 +39,12 @@ export function landlockRung(launcher: LandlockLauncher | undefined, settings: S
     settings.home === undefined ? undefined : join(settings.home, 'cache/sandbox-landlock.json'),
     probeKey('landlock', landlockProfileVersion, launcher?.identity ?? ''),
     async () => {
-      if (launcher === undefined) return { usable: false, detail: 'no launcher for this machine', holes: [] }
+      if (launcher === undefined)
+        return {
+          usable: false,
+          detail: 'no launcher for this machine, or only one where commands could change it',
+          holes: [],
+        }
       return await probe({
         scratch: settings.scratch,
         shell: settings.shell,

@@ -17,7 +17,7 @@ export interface HistoryCommandDeps {
 export function diffCommand({ fs, history }: HistoryCommandDeps): Command {
   return {
     name: 'diff',
-    description: 'Show what file tools changed in this session',
+    description: 'show what file tools changed in this session',
     async run({ agent, signal }) {
       const { session } = agent
       const changes = turnChanges(session).flatMap((turn) => turn.changes)
@@ -31,7 +31,7 @@ export function diffCommand({ fs, history }: HistoryCommandDeps): Command {
 export function undoCommand({ fs, history, policies }: HistoryCommandDeps): Command {
   return {
     name: 'undo',
-    description: "Take back the last turn's file changes, where nobody touched the files since",
+    description: "take back the last turn's file changes, where nobody touched the files since",
     async run({ agent, args, signal }) {
       const { session } = agent
       if (args !== '') return { kind: 'error', text: 'Usage: /undo (no arguments)' }

@@ -17,5 +17,10 @@ export async function pickId(root: string, word: string): Promise<string> {
 }
 
 function notFound(word: string) {
-  return sessionError('SESSION_NOT_FOUND', `session "${word}" not found`, undefined, 'dsh sessions list')
+  return sessionError(
+    'SESSION_NOT_FOUND',
+    `session "${word}" not found`,
+    undefined,
+    '"dsh sessions list" shows the ones there are',
+  )
 }

@@ -21,7 +21,7 @@ export async function last(args: readonly string[]): Promise<number> {
       'SESSION_NOT_FOUND',
       values.anywhere ? 'there is no session yet' : `there is no session of ${process.cwd()}`,
       undefined,
-      'dsh sessions list',
+      '"dsh sessions list" shows the ones there are',
     )
   return await print(root, newest.header.id, values)
 }
