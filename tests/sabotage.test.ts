@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { tempWorkspace } from '@dsh/testkit'
+import { build, type Plugin } from 'esbuild'
 import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '..')
 const dsh = path.join(root, 'packages/host/cli/bin/dsh.js')
-const fixtures = ['edit-conflict', 'search', 'unread-file', 'todo']
+const fixtures = ['edit-conflict', 'search', 'unread-file', 'todo', 'parallel-reads']
 
 /** Rows that break one thing each, the way a careless change would. */
 const rows = {
@@ -39,6 +41,41 @@ async function failing(patch: string): Promise<{ names: string[]; findings: stri
     findings: failed.flatMap((f: any) => f.findings.map((x: any) => `${x.title}\n${x.detail}`)).join('\n'),
   }
 }
+
+/** The loop as it is, but for the results of a batch: they are logged last to first. */
+const lastToFirst: Plugin = {
+  name: 'last to first',
+  setup(b) {
+    b.onLoad({ filter: /agent-loop\/src\/tool-calls\.ts$/ }, async ({ path: file }) => {
+      const source = await readFile(file, 'utf8')
+      const contents = source
+        .replace('this.commit(call, seq, result)', 'late.unshift(() => this.commit(call, seq, result))')
+        .replace('await this.commits\n', 'await this.commits\n    for (const commit of late.splice(0)) commit()\n')
+      expect(contents.match(/late/g)).toHaveLength(2)
+      return { contents: `const late: (() => void)[] = []\n${contents}`, loader: 'ts' }
+    })
+  },
+}
+
+test('another order of parallel results fails the scenarios whose model asks for several things at once', async () => {
+  const place = await tempWorkspace()
+  await build({
+    entryPoints: [path.join(root, 'packages/agent/agent-loop/src/index.ts')],
+    outfile: place.path('loop.mjs'),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'silent',
+    plugins: [lastToFirst],
+    banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
+  })
+  const loop = JSON.stringify(place.path('loop.mjs'))
+  const { names, findings } = await failing(
+    `- {id: agent-loop, disabled: true}\n- insert: [{id: saboteur, name: ${loop}}]\n`,
+  )
+  expect(names).toEqual(['search', 'parallel-reads'])
+  expect(findings).toMatch(/request 2 \(turn 1, step 2\)/)
+}, 60_000)
 
 test('a changed error string fails the one scenario in which a model reads it, at that request', async () => {
   const { names, findings } = await failing('- insert: [{ id: saboteur, name: ./an-error-string.mjs }]\n')
