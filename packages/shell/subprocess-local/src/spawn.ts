@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/promises'
 import type { RunningProcess, SettledProcess, SpawnSpec } from '@dsh/subprocess'
 import type { OwnedGroups } from './owned-groups.ts'
 import { type Pipe, type PipePool, readPipe } from './pipe-pool.ts'
@@ -162,6 +162,9 @@ async function drained(closed: Promise<unknown>, lastDataAt: () => number): Prom
   })
   while (open) {
     await Promise.race([ended, sleep(drain.pollMs, undefined, { ref: false })])
+    if (!open) return
+    // Timers run before pipes are read: after a time in which this process was busy, what lies in them comes first.
+    await afterReading()
     const now = performance.now()
     if (now - from >= drain.maxMs || now - Math.max(from, lastDataAt()) >= drain.idleMs) return
   }

@@ -51,6 +51,17 @@ describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind)
     pool = pools[kind]
   })
 
+  it('reads what came while this process was busy before it gives up on a holder of the pipe', async () => {
+    let blocked = false
+    const onData = () => {
+      if (blocked) return
+      blocked = true
+      setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400), 30)
+    }
+    const settled = await (await run('(sleep .15; echo late; sleep 2.0625) & echo now', { onData })).done
+    expect(settled.stdout.text).toBe('now\nlate\n')
+  })
+
   it('settles with independent facts about both streams and its end', async () => {
     const settled = await (await run('echo out; echo err >&2; exit 3')).done
     expect(settled).toMatchObject({ exitCode: 3, signal: null })
