@@ -115,6 +115,8 @@ async function compile() {
   try {
     await writeCompiled({ dist, chunks, banner: banner.js, external, startModel: () => startMockServer({ steps }) })
   } catch (error) {
+    // What an earlier build left would run instead of this one.
+    rmSync(join(dist, 'compiled.bin'), { force: true })
     console.error(`build: not compiled ahead: ${error.message}`)
   }
 }
