@@ -10,6 +10,8 @@ test('what came while this process was busy itself is no silence of the server',
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   const [peer] = (await once(server, 'connection')) as [Socket]
   await sleep(50)
+  // Where timers come next.
+  await new Promise(setImmediate)
   const dog = watch(undefined, 100, 60_000)
   client.on('data', dog.pulse)
   peer.write('x')

@@ -56,7 +56,8 @@ describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind)
     const onData = () => {
       if (blocked) return
       blocked = true
-      setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400), 30)
+      const busy = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+      setTimeout(() => setImmediate(busy), 30)
     }
     const settled = await (await run('(sleep .15; echo late; sleep 2.0625) & echo now', { onData })).done
     expect(settled.stdout.text).toBe('now\nlate\n')
