@@ -60,6 +60,12 @@ export function createTerminalHost(
       const { reasoningEffort: effort, ...route } = chosen
       return ctx.agents.create({ ...request, ...route, ...(effort === undefined ? {} : { reasoningEffort: effort }) })
     },
+    setPermissionMode(agent, mode) {
+      const presets = ctx.get('permissionPresets')
+      if (presets?.optionOf(mode) === undefined)
+        throw new DshError('TERMINAL', `this composition has no permission preset "${mode}"`)
+      presets.set(agent.session, mode)
+    },
     async fork(id) {
       return store().fork(id)
     },

@@ -13,8 +13,14 @@ export type OpenRequest =
   | { readonly kind: 'new' }
   | { readonly kind: 'resume'; readonly id: string; readonly fork: boolean }
 
-/** Opens the session that a start asks for: a new one, a stored one, or a copy of it. */
+/** Opens the session that a start asks for, in the mode that it asks for: a new one, a stored one, or a copy of it. */
 export async function openSession(host: TerminalHost, startup: TerminalStartup, request: OpenRequest): Promise<Agent> {
+  const agent = await makeAgent(host, startup, request)
+  if (startup.permissionMode !== undefined) host.setPermissionMode(agent, startup.permissionMode)
+  return agent
+}
+
+async function makeAgent(host: TerminalHost, startup: TerminalStartup, request: OpenRequest): Promise<Agent> {
   const common: AgentOptions = {
     ...splitModel(startup.model),
     ...(startup.effort === undefined ? {} : { reasoningEffort: startup.effort }),

@@ -13,6 +13,8 @@ export interface TerminalHost {
   /** For prompt history and exports. */
   readonly home: string
   createAgent(options: AgentOptions): Promise<Agent>
+  /** Throws when the composition has no preset of this name. */
+  setPermissionMode(agent: Agent, mode: string): void
   /** Copies a stored session; gives the live copy. */
   fork(id: string): Promise<Session>
   flush(session: Session): Promise<void>

@@ -290,6 +290,17 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await tmux.waitFor('ok')
   })
 
+  it('starts in the mode, with the model and the effort that the command line asks for', async () => {
+    const { tmux, server } = await open([{ text: 'fine' }], {
+      args: '--permission-mode read-only -m deepseek-v4-pro --effort max',
+    })
+    await tmux.waitFor('deepseek-v4-pro (max) · read-only/ask')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('fine')
+    const body = server.requests.find((request) => !request.side)?.body
+    expect([body.model, body.reasoning_effort]).toEqual(['deepseek-v4-pro', 'max'])
+  })
+
   it('leaves the terminal as it was: Ctrl-C twice, SIGTERM, and the way back is printed', async () => {
     const { tmux } = await open([{ text: 'ok' }], { shell: true })
     await tmux.type(`${process.execPath} ${dsh}`)
