@@ -4,11 +4,11 @@ import { Context } from '@dsh/cordis'
 import * as sessionRow from '@dsh/session'
 import { deriveFrom, parseLog, validateSeed, verifyDispatch } from '@dsh/session'
 
-const [what, file] = process.argv.slice(2)
+const [what, argument] = process.argv.slice(2)
 
 if (what === 'load') {
   const started = performance.now()
-  const { events } = parseLog(readFileSync(file, 'utf8'))
+  const { events } = parseLog(readFileSync(argument, 'utf8'))
   validateSeed(events)
   const messages = deriveFrom(events)
   console.log(JSON.stringify({ ms: performance.now() - started, events: events.length, messages: messages.length }))
@@ -22,7 +22,8 @@ if (what === 'load') {
   session.append('step/start', { turn: 1, step: 1 })
   const config = { provider: 'p', model: 'm' }
   session.append('request/header', { header: { config }, reason: 'initial' })
-  for (let at = 0; at < 1000; at++) session.append('user/message', user(`u${at}`), { surfaceOp: 'append' })
+  const messages = Number(argument) * 100
+  for (let at = 0; at < messages; at++) session.append('user/message', user(`u${at}`), { surfaceOp: 'append' })
   const request = () => ({ ...config, messages: session.deriveMessages(), sessionId: 's' })
   verifyDispatch(session, request())
   const times = []
