@@ -4,7 +4,7 @@ import type {} from '@dsh/sandbox'
 import type {} from '@dsh/spill-local'
 import type {} from '@dsh/subprocess'
 import type {} from '@dsh/system-prompt'
-import type {} from '@dsh/tools'
+import { guide } from '@dsh/tools'
 import { Config } from './caps.ts'
 import type { SearchDeps } from './deps.ts'
 import { globTool } from './glob.ts'
@@ -27,17 +27,9 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
     hiddenPaths: (exec) => ctx.get('sandboxPolicy')?.resolve({ session: exec.agent?.session }).hiddenPaths ?? [],
     save: (content, exec) => saveList(ctx.get('spillStore'), content, exec, (error) => ctx.logger.warn(error)),
   }
-  const visible = (tool: string, agent: Agent) => tools.get(tool, agent) !== undefined
-  const guide = (tool: string, order: number, text: (agent: Agent) => string) =>
-    ctx.systemPrompt.section({
-      name: `tool:${tool}`,
-      order,
-      literal: true,
-      text: (agent) => (visible(tool, agent) ? text(agent) : undefined),
-    })
-
   tools.register(globTool(deps))
-  guide('glob', 103, () => globGuidance(config))
+  guide(ctx, { tool: 'glob', order: 103, text: () => globGuidance(config) })
   tools.register(grepTool(deps))
-  guide('grep', 104, (agent) => grepGuidance(visible('read', agent)))
+  const canRead = (agent: Agent) => tools.get('read', agent) !== undefined
+  guide(ctx, { tool: 'grep', order: 104, text: (agent) => grepGuidance(canRead(agent)) })
 }

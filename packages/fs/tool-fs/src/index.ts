@@ -7,7 +7,7 @@ import type {} from '@dsh/llm'
 import type {} from '@dsh/sandbox'
 import type {} from '@dsh/session'
 import type {} from '@dsh/system-prompt'
-import type { ToolExecution } from '@dsh/tools'
+import { guide, type ToolExecution } from '@dsh/tools'
 import type {} from '@dsh/user-approval'
 import * as z from 'zod'
 import { applyPatchTool } from './apply-patch.ts'
@@ -61,18 +61,10 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   })
   const deps = depsOf(ctx, config, history)
   const escalation = escalationFields(fs)
-  const visible = (tool: string, agent: Agent) => tools.get(tool, agent) !== undefined
-  const guide = (tool: string, order: number, text: (agent: Agent) => string) =>
-    ctx.systemPrompt.section({
-      name: `tool:${tool}`,
-      order,
-      literal: true,
-      text: (agent) => (visible(tool, agent) ? text(agent) : undefined),
-    })
 
   if (config.read) {
     tools.register(readTool(deps, config))
-    guide('read', 100, () => readGuidance)
+    guide(ctx, { tool: 'read', order: 100, text: () => readGuidance })
   }
   if (config.readImage)
     ctx.inject(['attachments', 'tools'], (inner) => {
@@ -82,11 +74,12 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
     })
   if (config.write) {
     tools.register(writeTool(deps, escalation))
-    guide('write', 101, (agent) => writeGuidance(visible('edit', agent)))
+    const canEdit = (agent: Agent) => tools.get('edit', agent) !== undefined
+    guide(ctx, { tool: 'write', order: 101, text: (agent) => writeGuidance(canEdit(agent)) })
   }
   if (config.edit) {
     tools.register(editTool(deps, escalation))
-    guide('edit', 102, () => editGuidance)
+    guide(ctx, { tool: 'edit', order: 102, text: () => editGuidance })
   }
   ctx.inject(['commands'], (inner) => {
     const commandDeps = { fs, history, policies: () => ctx.get('sandboxPolicy') }
@@ -95,7 +88,7 @@ export async function apply(ctx: Context, config: Config): Promise<void> {
   })
   if (config.applyPatch) {
     tools.register(applyPatchTool(deps, escalation))
-    guide('apply_patch', 102, () => applyPatchGuidance)
+    guide(ctx, { tool: 'apply_patch', order: 102, text: () => applyPatchGuidance })
   }
 }
 

@@ -2,6 +2,7 @@ import { type Context, FiberPhase } from '@dsh/cordis'
 import type {} from '@dsh/jobs-local'
 import type { Session } from '@dsh/session'
 import type {} from '@dsh/system-prompt'
+import { guide } from '@dsh/tools'
 import * as z from 'zod'
 import { type BashDeps, bashTool } from './bash.ts'
 import { guidance } from './description.ts'
@@ -16,7 +17,7 @@ export const Config = z
   .prefault({})
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
-  const { shell, shellEnv, tools } = ctx
+  const { shell, shellEnv } = ctx
   const confined = shell.sandboxMode !== undefined
   const deps: BashDeps = {
     shell,
@@ -41,12 +42,7 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
   offer()
   ctx.on('jobs/controllers', offer)
 
-  ctx.systemPrompt.section({
-    name: 'tool:bash',
-    order: 105,
-    text: (agent) => (tools.get('bash', agent) === undefined ? undefined : guidance),
-    literal: true,
-  })
+  guide(ctx, { tool: 'bash', order: 105, text: () => guidance })
 }
 
 function sessionPath(ctx: Context, session: Session): string | undefined {

@@ -1,5 +1,6 @@
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/system-prompt'
+import { guide } from '@dsh/tools'
 import * as z from 'zod'
 import { Notices } from './notices.ts'
 import { jobKill, jobList, jobOutput } from './tools.ts'
@@ -28,12 +29,7 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
   ctx.tools.register(jobList(jobs))
   ctx.tools.register(jobKill(jobs))
   ctx.jobs.attachController({ serves: (agent) => tools.get('job_output', agent) !== undefined })
-  ctx.systemPrompt.section({
-    name: 'tool:jobs',
-    order: 106,
-    text: (agent) => (tools.get('job_output', agent) === undefined ? undefined : guidance),
-    literal: true,
-  })
+  guide(ctx, { tool: 'job_output', section: 'tool:jobs', order: 106, text: () => guidance })
 
   const notices = new Notices({
     delivery: config.completionDelivery,

@@ -4,6 +4,7 @@ import { Tools } from './registry.ts'
 import type { PostExecuteDecision, PreExecuteDecision, ToolExecution, ToolResult, ToolsService } from './types.ts'
 
 export { aborted, abortedBeforeDispatch, toolError, toolErrors } from './errors.ts'
+export { type Guidance, guide } from './guidance.ts'
 export { failedResult } from './results.ts'
 export type * from './types.ts'
 export { violations } from './validate.ts'
