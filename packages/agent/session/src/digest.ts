@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { GenerateOptions, Message } from '@dsh/llm'
+import type { GenerateOptions, LlmCallConfig, Message } from '@dsh/llm'
 import type { RequestHeader } from './types.ts'
 
 /**
@@ -25,14 +25,7 @@ export function chain(previous: Buffer, hash: Buffer): Buffer {
 
 /** What a request says apart from its messages, in the log's key order. */
 export interface HeaderFacts {
-  readonly config: {
-    readonly provider?: string
-    readonly model?: string
-    readonly maxTokens?: number
-    readonly reasoningEffort?: string
-    readonly temperature?: number
-    readonly stop?: readonly string[]
-  }
+  readonly config: LlmCallConfig
   readonly system?: string
   readonly tools?: readonly unknown[]
 }
