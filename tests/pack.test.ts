@@ -42,7 +42,7 @@ test('the tarball holds the program, its rows and its files, and nothing of how 
   const files = stdout.trim().split('\n')
   const kinds = [
     /^package\/(package\.json|README\.md|LICENSE)$/,
-    /^package\/bin\/(dsh|compiled)\.js$/,
+    /^package\/bin\/(dsh\.js|compiled\.js|package\.json)$/,
     /^package\/dist\/(main\.js|compiled\.bin)$/,
     /^package\/dist\/third-party\.txt$/,
     /^package\/dist\/[\w.-]+\.js$/,
