@@ -44,7 +44,9 @@ export async function launch(request: LaunchRequest): Promise<number> {
       : { reload: { files: userFiles(profile, home), recompose: () => composeProfile(profile, layers) } }),
   })
   const onIdle = () => {
-    stderr(`dsh: no row of profile "${name}" keeps running; see --dump-config`)
+    const off = host.ctx.hostRows.disabled().map(({ id }) => id)
+    const note = off.length === 0 ? '' : ` (disabled: ${off.join(', ')})`
+    stderr(`dsh: no row of profile "${name}" keeps running${note}; see --dump-config`)
     host.shutdown.request(0)
   }
   process.once('beforeExit', onIdle)

@@ -72,7 +72,12 @@ export async function boot(options: BootOptions): Promise<Host> {
           say,
           update: (composition) => tree.update(composition),
         })
-  const openHost = provideFacts(ctx, options, shutdown, reload)
+  const openHost = provideFacts(ctx, options, shutdown, reload, {
+    disabled: () =>
+      [...allMounted(tree.rows)]
+        .filter(({ state }) => state === 'disabled')
+        .map(({ row }) => ({ id: row.id, name: row.name })),
+  })
   const stopSignals = shutdown.listen()
   const stopWatching = watchLateFaults(tree, shutdown, options)
   shutdown.done.then(stopSignals)

@@ -1,7 +1,7 @@
 import type { Context } from '@dsh/cordis'
 import type { BootOptions } from './boot.ts'
 import type { Shutdown } from './shutdown.ts'
-import type { HostReload } from './types.ts'
+import type { HostReload, HostRows } from './types.ts'
 
 /** Provides what every row may know about its host; gives the function that lets the surfaces start. */
 export function provideFacts(
@@ -9,6 +9,7 @@ export function provideFacts(
   { args, environment, homePath }: Pick<BootOptions, 'args' | 'environment' | 'homePath'>,
   shutdown: Shutdown,
   reload: HostReload | undefined,
+  rows: HostRows,
 ): () => void {
   let open: () => void = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -20,6 +21,7 @@ export function provideFacts(
   ctx.provide('launchEnvironment', environment)
   ctx.provide('dshHomePath', homePath)
   ctx.provide('hostReady', { wait: () => opened })
+  ctx.provide('hostRows', rows)
   if (reload !== undefined) ctx.provide('hostReload', { watch: reload.watch, reload: reload.reload })
   return open
 }

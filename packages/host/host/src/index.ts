@@ -1,4 +1,4 @@
-import type { CmdlineArgs, HostReady, HostReload, LaunchEnvironment, ReloadOutcome } from './types.ts'
+import type { CmdlineArgs, HostReady, HostReload, HostRows, LaunchEnvironment, ReloadOutcome } from './types.ts'
 
 export { audit, type Provides, skipText } from './audit.ts'
 export { BootError, type BootOptions, boot, type Host } from './boot.ts'
@@ -18,6 +18,7 @@ declare module '@dsh/cordis' {
     /** A path below the home: `dshHomePath('sessions')`. */
     dshHomePath: (...segments: string[]) => string
     hostReady: HostReady
+    hostRows: HostRows
     /** Absent where nothing can be reloaded. */
     hostReload: HostReload
   }

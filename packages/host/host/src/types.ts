@@ -19,6 +19,11 @@ export interface HostReady {
   wait(): Promise<void>
 }
 
+/** `ctx.hostRows`: what the composition has switched off, for a surface that must say why something is missing. */
+export interface HostRows {
+  disabled(): readonly { readonly id: string; readonly name: string }[]
+}
+
 export type ReloadOutcome =
   | {
       readonly ok: true

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { access, constants, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type {} from '@dsh/agent-default-model'
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/host'
@@ -79,6 +80,8 @@ function hostOf(ctx: Context, maxJobWaitMs: number): RunHost {
       for (const job of await settleJobs(agent, jobs, maxJobWaitMs, signal)) streams.err(droppedText(job))
     },
     writeFile: (path, text) => writeFile(path, text),
+    checkWritable: (path) => access(path, constants.W_OK).catch(() => access(dirname(path), constants.W_OK)),
+    disabledRows: () => ctx.get('hostRows')?.disabled() ?? [],
   }
 }
 

@@ -3,6 +3,7 @@ import type { AgentDefaultModel } from '@dsh/agent-default-model'
 import { errorCode, errorText } from '@dsh/core'
 import type { LlmService } from '@dsh/llm'
 import type { Session, SessionEvent, SessionPersistence } from '@dsh/session'
+import { namingMissingRow } from './missing-row.ts'
 import { chooseModel } from './model-choice.ts'
 import { type HeadlessOptions, UsageError } from './options.ts'
 import { exitCodes, failed, type Outcome, type RunSummary, summarize } from './outcome.ts'
@@ -28,6 +29,9 @@ export interface RunHost {
   /** Waits for what the agent left running, within a bound; tells what was dropped. */
   readonly settleLeftovers: (agent: Agent, signal: AbortSignal) => Promise<void>
   readonly writeFile: (path: string, text: string) => Promise<void>
+  /** Throws unless a file can be written there. */
+  readonly checkWritable: (path: string) => Promise<void>
+  readonly disabledRows: () => readonly { readonly id: string; readonly name: string }[]
 }
 
 type ModelRoute = { readonly provider: string; readonly model: string }
@@ -46,6 +50,9 @@ export async function run(options: HeadlessOptions, host: RunHost, signal: Abort
   const progress: Progress = {}
   const outcome = await work(options, host, output, progress, signal).catch((error: unknown) => {
     if (error instanceof UsageError) return error
+    // What an aborted wait throws is the signal's reason, not a fault.
+    if (signal.aborted && error === signal.reason)
+      return { answer: undefined, ...failed({ code: 'ABORTED', message: 'the run was interrupted' }) }
     return { answer: undefined, ...failed({ code: errorCode(error) ?? 'UNKNOWN', message: errorText(error) }) }
   })
   if (outcome instanceof UsageError) {
@@ -53,7 +60,7 @@ export async function run(options: HeadlessOptions, host: RunHost, signal: Abort
     await host.streams.flushed()
     return exitCodes.usage
   }
-  const written = await writeLastMessage(options, outcome, host)
+  const written = await writeLastMessage(options, namingMissingRow(outcome, host.disabledRows()), host)
   const { session, summary } = progress
   const facts = {
     sessionId: session?.id,
@@ -74,6 +81,11 @@ async function work(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const task = options.task ?? (await readTask(host.stdin, signal))
+  const { lastMessageFile } = options
+  if (lastMessageFile !== undefined)
+    await host.checkWritable(lastMessageFile).catch((error: unknown) => {
+      throw new UsageError(`error: --output-last-message: ${errorText(error)}`)
+    })
   const agent = await openAgent(options, host)
   const { session } = agent
   progress.session = session

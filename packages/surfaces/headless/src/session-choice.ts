@@ -9,15 +9,19 @@ export async function openChoice(
   store: SessionPersistence | undefined,
 ): Promise<Pick<AgentOptions, 'sessionId' | 'resumeSessionId' | 'session' | 'cwd' | 'ephemeral'>> {
   if (session.kind === 'new') {
-    if (session.id !== undefined && (await store?.locate(session.id)) !== undefined)
-      throw new UsageError(`error: session "${session.id}" exists already; go on with it: --resume ${session.id}`)
+    if (session.id !== undefined && (await store?.locate(session.id)) !== undefined) throw exists(session.id)
     return { cwd, ...(ephemeral ? { ephemeral } : {}), ...(session.id === undefined ? {} : { sessionId: session.id }) }
   }
   if (store === undefined)
     throw new UsageError('error: this composition keeps no sessions (no session-persistence row)')
   const id = await storedId(session, cwd, store)
   if (!session.fork) return { resumeSessionId: id }
+  if (session.forkId !== undefined && (await store.locate(session.forkId)) !== undefined) throw exists(session.forkId)
   return { session: await store.fork(id, session.forkId === undefined ? {} : { id: session.forkId }) }
+}
+
+function exists(id: string): UsageError {
+  return new UsageError(`error: session "${id}" exists already; go on with it: --resume ${id}`)
 }
 
 async function storedId(

@@ -29,17 +29,17 @@ async function machine(steps: readonly MockStep[]) {
     DEEPSEEK_BASE_URL: server.url,
     DEEPSEEK_API_KEY: 'k',
   }
-  const start = (args: readonly string[]) => {
+  const start = (args: readonly string[], stdin: 'ignore' | 'pipe' = 'ignore') => {
     const child = spawn(process.execPath, [dsh, '--profile', 'headless', ...args], {
       cwd: workspace.root,
       env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     })
     const text = { out: '', err: '' }
-    child.stdout.on('data', (data) => {
+    child.stdout?.on('data', (data) => {
       text.out += data
     })
-    child.stderr.on('data', (data) => {
+    child.stderr?.on('data', (data) => {
       text.err += data
     })
     const finished = new Promise<Finished>((resolve) => {
@@ -162,4 +162,48 @@ test('the permission mode of a run is what its model is told and its tools are h
   const messages = JSON.stringify(asked()[1]!.body.messages)
   expect(messages).toContain('Current DSH file policy: read-only')
   expect(messages).toContain('[sandbox: file access denied under read-only mode]')
+})
+
+test('a row that is missed only when it is used is named by the failure', async () => {
+  const { run, asked } = await machine([{ text: 'never' }])
+  const place = await tempWorkspace()
+  for (const [row, code] of [
+    ['llm-deepseek', 'NO_ADAPTER'],
+    ['agent-loop', 'AGENT_NO_FACTORY'],
+  ] as const) {
+    await place.write('p.yml', `- {id: ${row}, disabled: true}\n`)
+    const { code: exit, err } = await run(['--patch', place.path('p.yml'), 'go'])
+    expect(exit).toBe(1)
+    expect(err).toMatch(new RegExp(`^dsh: ${code}: .* — row ${row} \\(@dsh/${row}\\) is disabled\\n$`))
+  }
+  await place.write('p.yml', '- {id: headless-runner, disabled: true}\n')
+  const idle = await run(['--patch', place.path('p.yml'), 'go'])
+  expect(idle.err).toMatch(/^dsh: no row .* \(disabled: headless-runner\).*\n$/)
+  expect(asked()).toEqual([])
+})
+
+test('a fork does not take the id of another session', async () => {
+  const { run, asked } = await machine([{ text: 'one' }])
+  for (const id of ['a', 'b']) expect((await run(['--session-id', id, 'go'])).code).toBe(0)
+  const { code, err } = await run(['--resume', 'a', '--fork-session', '--session-id', 'b', 'go'])
+  expect([code, err]).toEqual([2, 'error: session "b" exists already; go on with it: --resume b\n'])
+  expect(asked()).toHaveLength(2)
+})
+
+test('a signal while the task is still being read from stdin is an interruption', async () => {
+  const { start } = await machine([{ text: 'never' }])
+  const { child, finished } = start([], 'pipe')
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  child.kill('SIGINT')
+  const { code, err } = await finished
+  expect(code).toBe(130)
+  expect(err).toMatch(/^(dsh: ABORTED: the run was interrupted\n)?$/)
+})
+
+test('a place for the last message where nothing can be written is told before the model is asked', async () => {
+  const { run, asked } = await machine([{ text: 'never' }])
+  const { code, out, err } = await run(['--output-last-message', '/nonexistent/x', 'go'])
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toMatch(/^error: --output-last-message: ENOENT.*\n$/)
+  expect(asked()).toEqual([])
 })

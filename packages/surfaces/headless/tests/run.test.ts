@@ -84,6 +84,8 @@ async function program({ replies, rows = [], stdin = '', host: more = {} }: Setu
       hasPrices: () => true,
       settleLeftovers: async () => {},
       writeFile: async () => {},
+      checkWritable: async () => {},
+      disabledRows: () => [],
       ...more,
     }
     const code = await run(parsed.options, host, signal)
