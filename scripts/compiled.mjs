@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
-import { engine, openCompiled } from '../packages/host/cli/bin/compiled.js'
+import compiled from '../packages/host/cli/bin/compiled.js'
 
+const { engine, openCompiled } = compiled
 const self = fileURLToPath(import.meta.url)
 
 /** `chunks` are name and text of each file of the build; `banner` is what each begins with; `startModel` gives a model. */
@@ -110,10 +111,5 @@ if (process.argv[1] === self) {
     for (const [at, [, script]] of scripts.entries()) writeFileSync(join(out, String(at)), script.createCachedData())
     writeFileSync(join(out, 'names.json'), JSON.stringify(scripts.map(([name]) => name)))
   })
-  const load = openCompiled(
-    pathToFileURL(`${dist}/`),
-    (name, script) => scripts.push([name, script]),
-    join(scratch, 'compiled.bin'),
-  )
-  load('main.js')
+  openCompiled(dist, (name, script) => scripts.push([name, script]), join(scratch, 'compiled.bin'))('main.js')
 }

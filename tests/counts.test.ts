@@ -79,8 +79,8 @@ test('--help and --version load the entry and a handful of chunks, and no row', 
 test('the compiled program runs, and V8 takes every piece of code that was stored for this version of it', async () => {
   const place = await tempWorkspace({
     'run.mjs': `
-import { openCompiled } from ${JSON.stringify(new URL('../packages/host/cli/bin/compiled.js', import.meta.url).href)}
-const load = openCompiled(new URL(${JSON.stringify(new URL('../packages/host/cli/dist/', import.meta.url).href)}), (name, script) => {
+import compiled from ${JSON.stringify(path.join(path.dirname(dsh), 'compiled.js'))}
+const load = compiled.openCompiled(${JSON.stringify(path.resolve(dsh, '../../dist'))}, (name, script) => {
   console.log('chunk', name, script.cachedDataRejected)
 })
 process.argv.push('--profile', 'headless', '--dump-config')

@@ -1,20 +1,18 @@
 // Runs the program from dist/compiled.bin: its chunks as CommonJS, each with what V8 made of it when it was built.
 // Node 20 compiles ES modules anew in every process, a third of the time of a short run; later ones cache by themselves.
-import { closeSync, openSync, readSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { arch } from 'node:process'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import vm from 'node:vm'
+const { closeSync, openSync, readSync } = require('node:fs')
+const { createRequire } = require('node:module')
+const { join } = require('node:path')
+const vm = require('node:vm')
 
 /** What the compiled code depends on besides its source. */
-export const engine = `${process.versions.v8} ${arch}`
+const engine = `${process.versions.v8} ${process.arch}`
 
 /**
  * Gives a function that runs a chunk, or nothing when there is no compiled program for this engine.
  * `onScript` hears of every chunk as it is loaded.
  */
-export function openCompiled(dist, onScript, pack = new URL('compiled.bin', dist)) {
-  const dir = fileURLToPath(dist)
+function openCompiled(dist, onScript, pack = join(dist, 'compiled.bin')) {
   const file = open(pack)
   if (file === undefined) return undefined
   const chunks = readIndex(file)
@@ -22,22 +20,27 @@ export function openCompiled(dist, onScript, pack = new URL('compiled.bin', dist
     closeSync(file)
     return undefined
   }
-  const require = createRequire(new URL('main.js', dist))
+  const outside = createRequire(join(dist, 'main.js'))
   const loaded = new Map()
   const load = (name) => {
     const known = loaded.get(name)
     if (known !== undefined) return known.exports
     const chunk = chunks[name]
-    if (chunk === undefined) return require(name)
+    if (chunk === undefined) return outside(name)
     const [at, size, cached] = chunk
     const bytes = read(file, at, size + cached)
-    const filename = `${dir}${name}`
+    const filename = join(dist, name)
     const script = new vm.Script(bytes.latin1Slice(0, size), {
       filename,
       cachedData: cached === 0 ? undefined : bytes.subarray(size),
     })
-    const module = { exports: {}, import: (specifier) => import(specifier) }
-    Object.defineProperty(module, 'url', { get: () => pathToFileURL(filename).href })
+    const module = {
+      exports: {},
+      import: (specifier) => import(specifier),
+      get url() {
+        return require('node:url').pathToFileURL(filename).href
+      },
+    }
     loaded.set(name, module)
     onScript?.(name, script)
     script.runInThisContext()(module.exports, load, module)
@@ -69,3 +72,6 @@ function read(file, at, size) {
   }
   return bytes
 }
+
+exports.engine = engine
+exports.openCompiled = openCompiled
