@@ -30,6 +30,19 @@ export const node: DoctorCheck = async () => {
   ]
 }
 
+/** Whether somebody collects what commands leave behind: in a container dsh may be the first process itself. */
+export const firstProcess: DoctorCheck = async () =>
+  process.pid === 1
+    ? [
+        {
+          check: 'first process',
+          status: 'note',
+          text: 'dsh is process 1 here: what commands leave behind stays as zombies until dsh ends',
+          remedy: 'start the container with an init process (docker run --init)',
+        },
+      ]
+    : []
+
 /** The search program that comes with dsh. */
 export const ripgrep: DoctorCheck = async () => {
   const check = 'ripgrep'
