@@ -81,9 +81,6 @@ assetTree(join(root, 'packages/sandbox/landlock-run/bin'), 'landlock-run')
 
 outputs.push({ path: join(dist, 'third-party.txt'), contents: Buffer.from(thirdParty()), mode: 0o644 })
 
-// Gone until it is this build's.
-rmSync(join(dist, 'compiled.bin'), { force: true })
-
 // Each file appears whole, and the entry last: a program that starts meanwhile finds a build that fits together.
 outputs.sort((a, b) => Number(a.path === join(dist, 'main.js')) - Number(b.path === join(dist, 'main.js')))
 for (const { path, contents, mode } of outputs) {
@@ -116,6 +113,7 @@ async function compile() {
     await writeCompiled({ dist, chunks, banner: banner.js, external, startModel: () => startMockServer({ steps }) })
   } catch (error) {
     // What an earlier build left would run instead of this one.
+    rmSync(join(dist, 'compiled.bin'), { force: true })
     rmSync(join(dist, 'compiled.bin'), { force: true })
     console.error(`build: not compiled ahead: ${error.message}`)
   }
