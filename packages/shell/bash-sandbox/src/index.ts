@@ -9,6 +9,7 @@ export const Config = shellConfig(name)
 export async function apply(ctx: Context, config: ShellConfig): Promise<void> {
   const { subprocess, sandbox, sandboxPolicy } = ctx
   const cwd = config.cwd ?? process.cwd()
+  const { workspaceRoot, writableRoots = [] } = sandboxPolicy.resolve()
 
   /** Full access is the one mode that consults no sandbox. */
   const launch: Launcher = async (argv, spec) => {
@@ -24,7 +25,7 @@ export async function apply(ctx: Context, config: ShellConfig): Promise<void> {
   mountShell(ctx, {
     subprocess,
     config,
-    bash: findBash(subprocess, [cwd, sandboxPolicy.workspaceRoot]),
+    bash: findBash(subprocess, [cwd, workspaceRoot, ...writableRoots]),
     launch,
     sandboxMode: sandboxPolicy.defaultMode,
     defaultPolicy: () => sandboxPolicy.resolve(),

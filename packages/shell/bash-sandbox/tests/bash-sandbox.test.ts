@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Context } from '@dsh/cordis'
@@ -7,16 +7,16 @@ import * as sandboxLocal from '@dsh/sandbox-local'
 import * as sandboxPolicy from '@dsh/sandbox-policy'
 import type { ShellService } from '@dsh/shell'
 import * as subprocess from '@dsh/subprocess-local'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { shellContract } from '../../shell/tests/contract.ts'
 import * as bashSandbox from '../src/index.ts'
 
-async function mount(home: string, root: string, config: object = {}) {
+async function mount(home: string, root: string, config: object = {}, policy: object = {}) {
   const ctx = new Context()
   ctx.provide('dshHomePath', (...parts: string[]) => join(home, ...parts))
   await ctx.plugin(subprocess)
   await ctx.plugin(sandboxLocal, config as never)
-  await ctx.plugin(sandboxPolicy, { mode: 'workspace-write', workspaceRoot: root } as never)
+  await ctx.plugin(sandboxPolicy, { mode: 'workspace-write', workspaceRoot: root, ...policy } as never)
   await ctx.plugin(bashSandbox, {} as never)
   return ctx
 }
@@ -77,6 +77,25 @@ describe('bash-sandbox', () => {
       sandbox: { mode: 'danger-full-access', denied: false },
     })
     await ctx.fiber.dispose()
+  })
+
+  it('never takes a bash out of a directory that commands may write to', async () => {
+    const [root, writable] = [temp('dsh-ws-', '/var/tmp'), temp('dsh-bin-', '/var/tmp')]
+    const planted = join(writable, 'bash')
+    writeFileSync(planted, '#!/bin/sh\necho planted\n')
+    chmodSync(planted, 0o755)
+    vi.stubEnv('PATH', `${writable}:${process.env['PATH']}`)
+    const policy = { mode: 'danger-full-access', workspaceRoot: root } as const
+    for (const [writableRoots, said] of [
+      [[], 'planted\n'],
+      [[writable], 'own\n'],
+    ] as const) {
+      const ctx = await mount(tempHome(), root, { rungs: [] }, { writableRoots })
+      const shell = shellOf(ctx)
+      expect((await shell.run(await shell.resolve({ command: 'echo own', policy }))).stdout.text).toBe(said)
+      await ctx.fiber.dispose()
+    }
+    vi.unstubAllEnvs()
   })
 
   it('refuses without a rung: the command has no effect, in the foreground and in the background', async () => {

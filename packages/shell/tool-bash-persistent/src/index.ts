@@ -26,8 +26,9 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
   const home = ctx.get('dshHomePath')
   if (home === undefined) throw new Error('tool-bash-persistent: the launcher must provide ctx.dshHomePath')
 
+  const { workspaceRoot, writableRoots = [] } = sandboxPolicy.resolve()
   const shells = new Shells({
-    bash: findBash(subprocess, [process.cwd(), sandboxPolicy.workspaceRoot]),
+    bash: findBash(subprocess, [process.cwd(), workspaceRoot, ...writableRoots]),
     root: home('spill', 'shells'),
     sandbox,
     detachedMark: () => subprocess.detachedMark(),
