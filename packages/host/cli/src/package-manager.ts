@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 
 export interface Manager {
@@ -40,10 +41,11 @@ export function runManager(
   })
 }
 
-/** Brings the installed packages in line with a manifest that was put back. */
-export async function bringBack(manager: Manager, dir: string): Promise<void> {
+/** Brings the installed packages in line with a manifest that was put back. pnpm forgets the links it made: `added`. */
+export async function bringBack(manager: Manager, dir: string, added: readonly string[]): Promise<void> {
+  for (const name of added) await rm(join(dir, 'node_modules', name), { recursive: true, force: true })
   await runManager(manager, dir, ['install'], 'quiet')
-  if (manager.name === 'npm') await runManager(manager, dir, ['prune'], 'quiet')
+  await runManager(manager, dir, ['prune'], 'quiet')
 }
 
 function onPath(name: string): string | undefined {

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { canonicalBundle, isMapping } from '@dsh/compose/core'
-import { installedManifest, readManifest } from './profile.ts'
+import { installedManifest, profileError, readManifest } from './profile.ts'
 import { writeManifest } from './profile-files.ts'
 
 /**
  * Brings a profile's bundle list in line with its dependencies: one that has a bundle is appended, one that is gone is
- * taken out. Bundles that never were dependencies stay. Gives the lines to tell.
+ * taken out. Bundles that never were dependencies stay. Gives the lines to tell. Throws when a new dependency is not
+ * there: pnpm links a directory that does not exist and calls it done.
  */
 export async function reconcileBundles(dir: string, manifestBefore: string): Promise<string[]> {
   const file = join(dir, 'package.json')
@@ -14,6 +15,9 @@ export async function reconcileBundles(dir: string, manifestBefore: string): Pro
   const now = Object.keys(dependenciesOf(manifest))
   const listed = bundlesOf(manifest)
   const lines: string[] = []
+
+  const absent = now.find((name) => !before.includes(name) && installedManifest(dir, name) === undefined)
+  if (absent !== undefined) throw profileError(`no package is at ${dependenciesOf(manifest)[absent]} (${absent})`)
 
   const withBundle = now.filter((name) => hasBundle(dir, name))
   const bundles = listed.filter((name) => !isDependency(name) || withBundle.includes(name))
@@ -37,6 +41,13 @@ export async function reconcileBundles(dir: string, manifestBefore: string): Pro
   function isDependency(name: string): boolean {
     return before.includes(name) || now.includes(name)
   }
+}
+
+/** What a profile depends on now and did not before. */
+export function newDependencies(dir: string, manifestBefore: string): string[] {
+  const before = Object.keys(dependenciesOf(JSON.parse(manifestBefore)))
+  const now = Object.keys(dependenciesOf(readManifest(join(dir, 'package.json'), 'profile manifest')))
+  return now.filter((name) => !before.includes(name))
 }
 
 function hasBundle(dir: string, name: string): boolean {

@@ -7,7 +7,7 @@ import { bringBack, findManager, runManager } from '../package-manager.ts'
 import { profileDir, readProfile } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { ProfileSnapshot } from '../profile-snapshot.ts'
-import { reconcileBundles } from '../reconcile-bundles.ts'
+import { newDependencies, reconcileBundles } from '../reconcile-bundles.ts'
 
 const usage = `Usage: dsh plugin --profile <name> <command> [package...]
 
@@ -65,9 +65,10 @@ export async function run(args: readonly string[]): Promise<number> {
     for (const line of await reconcileBundles(dir, before.manifest)) process.stderr.write(`dsh: ${line}\n`)
     await composeProfile(readProfile(home, name), { home, cwd: process.cwd(), patches: [], scope: 'all' })
   } catch (error) {
+    const added = newDependencies(dir, before.manifest)
     await before.restore()
-    await bringBack(manager, dir)
-    process.stderr.write('dsh: the profile does not compose with this; it is as it was\n')
+    await bringBack(manager, dir, added)
+    process.stderr.write('dsh: the profile does not compose with this; the profile is as it was\n')
     throw error
   }
   return 0
