@@ -1,6 +1,6 @@
 import { errorText, isDshError } from '@dsh/core'
 import { LlmCode, llmError, type StreamChunk } from '@dsh/llm'
-import { eventFailure, httpFailure } from './failures.ts'
+import { eventFailure, httpFailure, oneLine } from './failures.ts'
 import { createStreamReader } from './stream-reader.ts'
 import type { HttpReply, Transport } from './transport.ts'
 import { type Watchdog, watch } from './watchdog.ts'
@@ -106,7 +106,7 @@ async function noStream(reply: HttpReply, plan: CallPlan, dog: Watchdog, type: s
     }
   }
   const kind = type.split(';')[0]
-  const excerpt = body.replace(/\s+/g, ' ').trim().slice(0, 120)
+  const excerpt = oneLine(body).slice(0, 120)
   return llmError(
     LlmCode.MALFORMED_RESPONSE,
     `${plan.displayName} API at ${plan.baseURL} answered ${kind} instead of an event stream: ${excerpt}`,
@@ -130,5 +130,8 @@ async function readBounded(reply: HttpReply, plan: CallPlan, dog: Watchdog): Pro
     if (plan.signal?.aborted)
       throw llmError(LlmCode.ABORTED, `${plan.displayName} request aborted by caller`, { cause: error })
   }
-  return Buffer.concat(parts).toString('utf8', 0, MAX_ERROR_BODY)
+  const body = Buffer.concat(parts).toString('utf8', 0, MAX_ERROR_BODY)
+  // Some servers repeat the key that they refuse; it has no place in a log or on a screen.
+  const key = plan.headers['authorization']?.replace(/^Bearer /, '')
+  return key === undefined || key === '' ? body : body.replaceAll(key, '[key]')
 }

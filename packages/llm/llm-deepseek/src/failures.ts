@@ -100,9 +100,17 @@ function readError(body: string): { message: string | undefined; kind: string } 
     (text) => typeof text === 'string' && text.trim() !== '',
   )
   return {
-    message: typeof message === 'string' ? message.replace(/\s+/g, ' ').trim().slice(0, 2000) : undefined,
+    message: typeof message === 'string' ? oneLine(message).slice(0, 2000) : undefined,
     kind: `${error['code'] ?? ''} ${error['type'] ?? ''}`,
   }
+}
+
+/** Words of a stranger: no line breaks, and nothing that a terminal takes for a command. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/\p{Cc}/gu, '')
+    .trim()
 }
 
 function fields(value: unknown): { [key: string]: unknown } {

@@ -35,6 +35,7 @@ test.each([
 
 test('the message is the server’s own, on one line, else it names the status', () => {
   expect(fail(400, error('line one\n  line two')).message).toBe('line one line two')
+  expect(fail(400, error('re\u001b[31md\u0007')).message).toBe('re[31md')
   expect(fail(502, '<html>').message).toBe('DeepSeek API error (HTTP 502)')
   expect(fail(404, '{"error":"model not found"}').message).toBe('model not found')
 })

@@ -285,3 +285,8 @@ test('the output cap is what the window leaves beside the prompt', async () => {
   expect(server.requests[0]!.body.max_tokens).toBeLessThan(10_000)
   expect(server.requests[0]!.body.max_tokens).toBeGreaterThan(9_000)
 })
+
+test('a key that the server repeats in its refusal is not passed on', async () => {
+  const server = await serve({ status: 401, body: JSON.stringify({ error: { message: 'bad key test-key' } }) })
+  expect(outcome(await ask(await mount(server)))).toBe('AUTH: bad key [key]')
+})
