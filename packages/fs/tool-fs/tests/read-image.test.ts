@@ -1,6 +1,7 @@
 import * as nodeFs from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DshError } from '@dsh/core'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { drawing, photo } from '../../attachment-local/tests/images.ts'
 import { type Bench, bench } from './bench.ts'
 
@@ -131,6 +132,35 @@ describe('read_image', () => {
     expect(await read('w')).toBe(
       `Error: cannot read "${at('w')}": image/webp images are not accepted by this deployment`,
     )
+  })
+
+  it.each([
+    [
+      'IMAGE_TYPE_MISMATCH',
+      '',
+      'the file signature claims image/png, but the bytes decode as a different image format; the file may be corrupt',
+    ],
+    [
+      'ATTACHMENT_WRITE_FAILED',
+      'The 16-bit PNG could not be converted to the normalized 8-bit sRGB form.',
+      'the 16-bit PNG could not be converted to the normalized 8-bit sRGB form; convert it to an 8-bit PNG/JPEG/WebP and retry',
+    ],
+    [
+      'IMAGE_TOO_LARGE',
+      '',
+      "the image cannot be stored within the deployment's byte limits; downscale the image and read the smaller copy",
+    ],
+    [
+      'IMAGE_LIBRARY_MISSING',
+      '',
+      'the image must be converted to fit 2048px and 4194304 bytes, and the optional package sharp is not installed here; downscale the image and read the smaller copy',
+    ],
+  ])('says what to do when the store answers %s', async (code, message, text) => {
+    nodeFs.writeFileSync(at('p'), await drawing(9, 9).png().toBuffer())
+    const store = table.ctx.get('attachments')
+    if (store === undefined) throw new Error('no store')
+    vi.spyOn(store, 'saveImage').mockRejectedValue(new DshError(code, message))
+    expect(await read('p')).toBe(`Error: cannot read "${at('p')}": ${text}`)
   })
 
   it('is offered only while a store is mounted', async () => {
