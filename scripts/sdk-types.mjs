@@ -16,10 +16,11 @@ import path from 'node:path'
 import { root } from './ready.mjs'
 
 /** Packages whose declarations are brought along; anything else that is imported must be one that a plugin author has. */
+const cordis = packageDir('cordis', path.join(root, 'vendor/cordis'))
 const vendored = {
-  cordis: 'lib',
-  cosmokit: 'lib',
-  '@standard-schema/spec': 'dist',
+  cordis: path.join(cordis, 'lib'),
+  cosmokit: path.join(packageDir('cosmokit', cordis), 'lib'),
+  '@standard-schema/spec': path.join(packageDir('@standard-schema/spec', cordis), 'dist'),
 }
 const foreign = new Set(['zod', 'sharp'])
 
@@ -39,16 +40,23 @@ export function writeSdkTypes(out) {
       writeFileSync(path.join(out, name), text)
       return name
     })
-    for (const name of Object.keys(vendored)) {
-      const licence = readdirSync(path.join(root, 'node_modules', name)).find((file) => /^licen[cs]e/i.test(file))
-      if (licence !== undefined) {
-        copyFileSync(path.join(root, 'node_modules', name, licence), path.join(out, 'node', name, 'LICENSE'))
-      }
+    for (const [name, dir] of Object.entries(vendored)) {
+      const licence = readdirSync(path.dirname(dir)).find((file) => /^licen[cs]e/i.test(file))
+      if (licence === undefined) continue
+      copyFileSync(path.join(path.dirname(dir), licence), path.join(out, 'node', name, 'LICENSE'))
     }
     return files
   } finally {
     rmSync(emitted, { recursive: true, force: true })
   }
+}
+
+/** Where a dependency of the package in `from` is installed, by npm or by pnpm. */
+function packageDir(name, from) {
+  const below = createRequire(path.join(realpathSync(from), 'package.json')).resolve.paths(name) ?? []
+  const found = below.map((modules) => path.join(modules, name)).find((dir) => existsSync(dir))
+  if (found === undefined) throw new Error(`${name} is not installed`)
+  return realpathSync(found)
 }
 
 function emit(out, entries) {
@@ -69,8 +77,7 @@ function emit(out, entries) {
   writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, files: [entry] }))
   const done = spawnSync(process.execPath, [tsc, '-p', config], { cwd: root, encoding: 'utf8' })
   if (done.status !== 0) throw new Error(`tsc could not write the declarations of the sdk:\n${done.stdout}`)
-  for (const [name, dir] of Object.entries(vendored)) {
-    const from = path.join(root, 'node_modules', name, dir)
+  for (const [name, from] of Object.entries(vendored)) {
     for (const file of readdirSync(from).filter((one) => one.endsWith('.d.ts'))) {
       mkdirSync(path.join(out, 'node', name), { recursive: true })
       copyFileSync(path.join(from, file), path.join(out, 'node', name, file))
