@@ -2,15 +2,11 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { root } from '../../scripts/ready.mjs'
 
-/** What an installation puts on the disk: the command with its bundled rows, and ripgrep. */
+/** What an installation puts on the disk: the command with its bundled rows, ripgrep, and what drives terminals. */
 function installed() {
   const cli = path.join(root, 'packages/host/cli')
-  const vscode = path.join(root, 'node_modules/@vscode')
-  const places = [
-    path.join(cli, 'bin'),
-    path.join(cli, 'dist'),
-    ...(existsSync(vscode) ? readdirSync(vscode).map((name) => path.join(vscode, name)) : []),
-  ]
+  const modules = ['@vscode', '@lydell'].map((scope) => path.join(root, 'node_modules', scope))
+  const places = [path.join(cli, 'bin'), path.join(cli, 'dist'), ...modules.filter((place) => existsSync(place))]
   return places.reduce((sum, place) => sum + sizeOf(place), 0)
 }
 

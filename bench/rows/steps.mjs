@@ -2,8 +2,8 @@ const reads = (count) =>
   Array.from({ length: count }, (_, at) => ({ calls: [{ name: 'read', args: { file_path: `small-${at % 64}.txt` } }] }))
 const done = { text: 'Done.' }
 
-/** Milliseconds between the arrivals of requests: tools, log, checkpoints, assembly; the mock's answering is in it. */
-const gaps = (run) => run.requests.slice(1).map((request, at) => request.at - run.requests[at].at)
+/** From the end of one answer to the head of the next request: tools, log, checkpoints, assembly; no time of the model's. */
+const gaps = (run) => run.requests.slice(1).map((request, at) => request.began - run.requests[at].ended)
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 let read200

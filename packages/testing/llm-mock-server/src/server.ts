@@ -24,6 +24,9 @@ export interface MockRequest {
   /** The body as it came. */
   readonly raw: string
   readonly at: number
+  /** Milliseconds of one steady clock: the head came; the answer was sent, as far as this side knows. */
+  readonly began: number
+  readonly ended?: number
   /** A call without tools (a title): answered aside, not from the script. */
   readonly side: boolean
 }
@@ -59,6 +62,7 @@ export async function startMockServer(options: MockServerOptions): Promise<MockS
   })
 
   const server = http.createServer(async (request, response) => {
+    const began = performance.now()
     response.on('error', () => {})
     const raw = await readText(request)
     const body = parse(raw)
@@ -67,7 +71,11 @@ export async function startMockServer(options: MockServerOptions): Promise<MockS
       return
     }
     const side = options.sideCalls !== 'script' && !(Array.isArray(body?.tools) && body.tools.length > 0)
-    requests.push({ path: request.url ?? '', headers: request.headers, body, raw, at: Date.now(), side })
+    const heard = { path: request.url ?? '', headers: request.headers, body, raw, at: Date.now(), began, side }
+    const place = requests.push(heard) - 1
+    response.once('finish', () => {
+      requests[place] = { ...heard, ended: performance.now() }
+    })
     if (side) return write(response, wireAnswer({ text: 'Mock title' }, 0))
     const step = options.steps[Math.min(turn, options.steps.length - 1)] ?? { text: 'done' }
     turn++
