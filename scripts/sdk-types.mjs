@@ -8,15 +8,17 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { root } from './ready.mjs'
 
-/** Packages whose declarations are brought along; anything else that is imported must be one that a plugin author has. */
 const cordis = packageDir('cordis', path.join(root, 'vendor/cordis'))
+/** Packages whose declarations are brought along; anything else that is imported must be one that a plugin author has. */
 const vendored = {
   cordis: path.join(cordis, 'lib'),
   cosmokit: path.join(packageDir('cosmokit', cordis), 'lib'),
