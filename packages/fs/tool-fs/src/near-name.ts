@@ -16,7 +16,12 @@ export async function missHint(
   const spelled = respelled(asked)
   if (spelled !== undefined) return `Hint: paths are taken literally; use ${spelled}`
   const names = await siblings(target, fs, signal)
-  const near = nearNames(basename(target.displayPath), names)
+  // A name that is listed and yet missing is a link to nowhere: no suggestion.
+  const wanted = basename(target.displayPath)
+  const near = nearNames(
+    wanted,
+    names.filter((name) => name !== wanted),
+  )
   if (near.length === 0) return undefined
   return `Similar: ${near.map((name) => join(dirname(target.displayPath), name)).join(', ')}`
 }

@@ -177,6 +177,8 @@ describe('hints', () => {
     nodeFs.mkdirSync(at('dir'))
     await table.call('read', { file_path: 'notes.txt' })
     expect(await second('read', { file_path: 'note.txt' })).toBe(`Similar: ${at('notes.txt')}`)
+    nodeFs.symlinkSync('nowhere', at('gone'))
+    expect(await second('read', { file_path: 'gone' })).toBe('')
     expect(await second('read', { file_path: '~/x' })).toMatch(/^Hint: paths are taken literally; use \//)
     expect(await second('read', { file_path: 'file:///etc/hosts' })).toBe(
       'Hint: paths are taken literally; use /etc/hosts',

@@ -48,7 +48,7 @@ export function layerEnvironment({ env, cwd, home, warn }: EnvironmentOptions): 
 
 function readEnvFile(path: string, warn: (line: string) => void): Record<string, string> {
   try {
-    return parseEnv(readFileSync(path, 'utf8')) as Record<string, string>
+    return parseEnv(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as Record<string, string>
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') warn(`dsh: failed to load .env: ${errorText(error)}`)
     return {}

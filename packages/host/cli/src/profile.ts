@@ -95,7 +95,7 @@ export function readManifest(file: string, what: string): Record<string, unknown
   }
   let data: unknown
   try {
-    data = JSON.parse(text)
+    data = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw profileError(`${what} ${file}: invalid JSON: ${errorText(error)}`)
   }

@@ -21,7 +21,9 @@ const TAGS: Record<string, ExpressionKind> = { 'tag:yaml.org,2002:js': 'js', '!e
 const customTags: ScalarTag[] = Object.keys(TAGS).map((tag) => ({ tag, resolve: (text: string) => text }))
 
 /** Parses YAML's core schema plus `!!js`, `!env` and `!home`. Throws `ComposeError` at a syntax fault. */
-export function parseYaml(text: string, file: string): ParsedYaml {
+export function parseYaml(source: string, file: string): ParsedYaml {
+  // Some editors begin a file with a byte order mark; the parser would count it as indentation.
+  const text = source.replace(/^\uFEFF/, '')
   const counter = new LineCounter()
   const document = parseDocument(text, { customTags, lineCounter: counter, prettyErrors: false, stringKeys: true })
   const lineAt = (offset: number | undefined) => (offset === undefined ? undefined : counter.linePos(offset).line)

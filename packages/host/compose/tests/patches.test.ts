@@ -22,6 +22,10 @@ test('an insert appends rows in order', () => {
   expect(rows(BASE, '- insert: [{id: z, name: pz}]').map((row) => row['id'])).toEqual(['a', 'b', 'g', 'z'])
 })
 
+test('a byte order mark and CRLF line ends are no part of a patch', () => {
+  expect(rows(BASE, '\uFEFF- id: a\r\n  disabled: true\r\n')[0]).toMatchObject({ id: 'a', disabled: true })
+})
+
 test('config is replaced as a whole, never merged', () => {
   expect(rows(BASE, '- {id: a, config: {v: 2}}')[0]).toEqual({ id: 'a', name: 'pa', config: { v: 2 } })
 })
