@@ -188,12 +188,17 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
   const suspend = () => {
     screen.stop()
-    process.once('SIGCONT', () => {
+    const back = () => {
+      clearTimeout(unstopped)
+      process.off('SIGCONT', back)
       if (stopped) return
       screen.start()
       view.show(transcript)
       screen.requestRender(true)
-    })
+    }
+    process.once('SIGCONT', back)
+    // Where no shell is there to come back to, nothing is stopped; and without a handle the program would end here.
+    const unstopped = setTimeout(back, 200)
     process.kill(0, 'SIGTSTP')
   }
 

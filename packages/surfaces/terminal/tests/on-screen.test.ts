@@ -171,9 +171,13 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await tmux.waitFor('slowly slowly')
     await ask(tmux, 'second thing')
     await tmux.waitFor('queued: second thing')
+    await tmux.type('a word on the way')
+    await tmux.keys('M-Enter')
+    await tmux.waitFor('with the next step: a word on the way')
     await tmux.keys('Escape')
     await tmux.waitFor('interrupted')
-    const screen = await tmux.waitFor(/─\nsecond thing/)
+    const screen = await tmux.waitFor(/second thing\n(?:a word on the way\n)?─/)
+    expect(screen).toContain('a word on the way')
     expect(screen).not.toContain('queued:')
     await tmux.keys('Enter')
     await tmux.waitFor('the second answer')
@@ -331,6 +335,14 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await new Promise((resolve) => setTimeout(resolve, 500))
     await ask(tmux, 'hello')
     await tmux.waitFor('after the break')
+  })
+
+  it('goes on after Ctrl-Z where no shell could bring it back', async () => {
+    const { tmux } = await open([{ text: 'still here' }])
+    await tmux.keys('C-z')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await ask(tmux, 'hello')
+    await tmux.waitFor('still here')
   })
 
   it('has a line mode for dumb terminals and screen readers', async () => {

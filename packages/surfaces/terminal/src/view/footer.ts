@@ -64,8 +64,10 @@ export class ActivityPanel implements Component {
       lines.push(...open.slice(0, 6).map((todo) => `  ${todoLine(todo, this.theme)}`))
       if (open.length > 6) lines.push(this.theme.dim(`  … ${open.length - 6} more`))
     }
-    for (const entry of t.queued)
-      if (entry.text !== '') lines.push(this.theme.dim(`  queued: ${oneLine(entry.text, 120)}`))
+    for (const entry of t.queued) {
+      const when = entry.target === 'next-step' ? 'with the next step' : 'queued'
+      if (entry.text !== '') lines.push(this.theme.dim(`  ${when}: ${oneLine(entry.text, 120)}`))
+    }
     const activity = activityLine(t, Date.now(), this.theme)
     if (activity !== undefined) lines.push(activity)
     return fit(lines, width)
