@@ -52,14 +52,20 @@ describe.each(['pipes', 'sockets'] as const)('a spawned process over %s', (kind)
   })
 
   it('reads what came while this process was busy before it gives up on a holder of the pipe', async () => {
+    const written = join(dir, `written-${kind}`)
     let blocked = false
+    const pause = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+    const busy = () => {
+      while (!existsSync(written)) pause(10)
+      pause(200)
+    }
     const onData = () => {
       if (blocked) return
       blocked = true
-      const busy = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
       setTimeout(() => setImmediate(busy), 30)
     }
-    const settled = await (await run('(sleep .15; echo late; sleep 2.0625) & echo now', { onData })).done
+    const late = `(sleep .15; echo late; touch ${written}; sleep 2.0625) & echo now`
+    const settled = await (await run(late, { onData })).done
     expect(settled.stdout.text).toBe('now\nlate\n')
   })
 
