@@ -49,6 +49,10 @@ const changes: Record<string, Change> = {
     options.sessionId = 'nobody'
     options.messages = []
   },
+  'a message in the name of no session': (options) => {
+    delete options.sessionId
+    options.messages = []
+  },
   'a message under another purpose': (options) => {
     options.purpose = 'compaction'
     options.messages = []
