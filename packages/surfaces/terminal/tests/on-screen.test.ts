@@ -284,6 +284,12 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     ).toBe(true)
   })
 
+  it('shows what doctor finds, of this terminal too', async () => {
+    const { tmux } = await open([{ text: 'never' }])
+    await ask(tmux, '/doctor')
+    await tmux.waitFor(/ok +terminal +\S/, 20_000)
+  })
+
   it('changes mode, and the status line says what holds', async () => {
     const { tmux } = await open([{ text: 'ok' }])
     await ask(tmux, '/permission read-only')

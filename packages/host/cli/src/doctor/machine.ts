@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { errorText } from '@dsh/core'
@@ -90,6 +91,17 @@ function withoutPassword(url: string): string {
 /** Whether a bare `dsh` can talk to a person here. */
 export const terminal: DoctorCheck = async ({ env }) => {
   const both = process.stdin.isTTY === true && process.stdout.isTTY === true
-  if (!both) return [{ check: 'terminal', status: 'note', text: 'this is none: use dsh -p "task"' }]
+  if (!both && !hasControllingTerminal())
+    return [{ check: 'terminal', status: 'note', text: 'this is none: use dsh -p "task"' }]
   return [{ check: 'terminal', status: 'ok', text: env['TERM'] ?? 'no TERM' }]
+}
+
+/** Also where a pipe or the terminal surface reads what doctor says. */
+function hasControllingTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
+  }
 }
