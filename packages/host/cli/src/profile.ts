@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { canonicalBundle, suggestion } from '@dsh/compose/core'
-import { DshError, errorText, makeDirectorySync } from '@dsh/core'
+import { DshError, errorCode, errorText, makeDirectorySync } from '@dsh/core'
 import { bundlesDir, profileTemplatesDir } from './paths.ts'
 
 export interface Profile {
@@ -66,11 +66,18 @@ export function profileNames(home: string): string[] {
     .sort()
 }
 
-/** Copies the template into the home; files that are there already stay. */
+/**
+ * Copies the template into the home; files that are there already stay. A home that takes no files serves as well:
+ * what has to be kept there, a session, says itself that it cannot.
+ */
 export function initialiseProfile(profile: Profile): void {
   if (!profile.fromTemplate) return
-  makeDirectorySync(profile.dir)
-  cpSync(join(profileTemplatesDir, profile.name), profile.dir, { recursive: true, force: false })
+  try {
+    makeDirectorySync(profile.dir)
+    cpSync(join(profileTemplatesDir, profile.name), profile.dir, { recursive: true, force: false })
+  } catch (error) {
+    if (!['EROFS', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error
+  }
 }
 
 function readBundles(manifest: string): string[] {

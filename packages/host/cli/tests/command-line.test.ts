@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseArgv } from '../src/argv.ts'
@@ -19,6 +19,19 @@ describe('the launcher', () => {
     expect(said).toMatch(/^dsh: the output could not be written: ENOSPC.*\n1\n$/)
   })
 
+  test.skipIf(!existsSync('/usr/bin/bwrap'))('a home that takes no files does not keep a profile from running', () => {
+    const { root, home } = new Place()
+    mkdirSync(home)
+    const words = ['--bind', '/', '/', '--dev', '/dev', '--ro-bind', home, home, process.execPath, bin]
+    const said = execFileSync('/usr/bin/bwrap', [...words, '--profile', 'headless', '--help'], {
+      encoding: 'utf8',
+      cwd: root,
+      env: { ...process.env, HOME: root, DSH_HOME: home },
+    })
+    expect(said).toContain('--output-format')
+    expect(readdirSync(home)).toEqual([])
+  })
+
   test('an empty HOME counts as none', async () => {
     const { code, stdout, stderr } = await new Place().run(['--profile', 'headless', '--dump-default-config'], {
       env: { HOME: '' },
@@ -28,9 +41,18 @@ describe('the launcher', () => {
   })
 
   test.each([
-    [['-p', '--', '-x is broken'], ['--', '-x is broken']],
-    [['-p', '--', '--', '-x'], ['--', '-x']],
-    [['--profile', 'headless', '--', '--', '-x'], ['--', '-x']],
+    [
+      ['-p', '--', '-x is broken'],
+      ['--', '-x is broken'],
+    ],
+    [
+      ['-p', '--', '--', '-x'],
+      ['--', '-x'],
+    ],
+    [
+      ['--profile', 'headless', '--', '--', '-x'],
+      ['--', '-x'],
+    ],
     [['--profile', 'headless', '--', '--x'], ['--x']],
   ])('%j gives the app %j: with -p one separator ends all options', (argv, args) => {
     expect(parseArgv(argv, [])).toMatchObject({ args })

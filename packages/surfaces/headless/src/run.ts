@@ -53,7 +53,7 @@ export async function run(options: HeadlessOptions, host: RunHost, signal: Abort
     // What an aborted wait throws is the signal's reason, not a fault.
     if (signal.aborted && error === signal.reason)
       return { answer: undefined, ...failed({ code: 'ABORTED', message: 'the run was interrupted' }) }
-    return { answer: undefined, ...failed({ code: errorCode(error) ?? 'UNKNOWN', message: errorText(error) }) }
+    return { answer: undefined, ...failed(faultOf(error)) }
   })
   if (outcome instanceof UsageError) {
     reportUsage(outcome, options, output, host)
@@ -71,6 +71,13 @@ export async function run(options: HeadlessOptions, host: RunHost, signal: Abort
   output.finished(written, resultDocument(written, facts), signal.aborted)
   await host.streams.flushed()
   return written.exitCode
+}
+
+/** Node puts the code before its words too. */
+function faultOf(error: unknown): { readonly code: string; readonly message: string } {
+  const code = errorCode(error) ?? 'UNKNOWN'
+  const text = errorText(error)
+  return { code, message: text.startsWith(`${code}: `) ? text.slice(code.length + 2) : text }
 }
 
 async function work(
