@@ -16,7 +16,10 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { bin, root } from '../scripts/ready.mjs'
 
-export async function openBench({ agent }) {
+/** `pass` names variables of this process that every measured one gets as well. */
+export async function openBench({ agent, pass }) {
+  const passed = Object.fromEntries(pass.map((name) => [name, process.env[name]]))
+  const environment = (home) => ({ ...plainEnvironment(home), ...passed })
   const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'dsh-bench-')))
   const workspace = path.join(base, 'ws')
   mkdirSync(workspace)
@@ -29,10 +32,12 @@ export async function openBench({ agent }) {
     base,
     workspace,
     close: async () => rmSync(base, { recursive: true, force: true, maxRetries: 3 }),
-    node: (...words) => measure([process.execPath, ...words], { cwd: workspace, env: environment(base) }),
-    dsh: (...words) => measure([process.execPath, bin, ...words], { cwd: workspace, env: environment(base) }),
+    node: (words, options) =>
+      measure([process.execPath, ...words], { cwd: workspace, env: environment(base), ...options }),
+    dsh: (words, options) =>
+      measure([process.execPath, bin, ...words], { cwd: workspace, env: environment(base), ...options }),
     /** Runs one task against a model that answers with `steps`; a home of its own unless one is given. */
-    task: async (steps, { home = path.join(base, `home-${homes++}`), words = [] } = {}) => {
+    task: async (steps, { home = path.join(base, `home-${homes++}`), words = [], cpu = false } = {}) => {
       const server = await startMockServer({ steps })
       try {
         const command =
@@ -40,6 +45,7 @@ export async function openBench({ agent }) {
             ? [process.execPath, bin, '--profile', 'headless', ...words, 'go']
             : agent.split(' ').map((word) => word.replaceAll('{prompt}', 'go').replaceAll('{base}', server.url))
         const run = await measure(command, {
+          cpu,
           cwd: workspace,
           env: { ...environment(home), DSH_HOME: home, DEEPSEEK_BASE_URL: server.url, DEEPSEEK_API_KEY: 'bench' },
         })
@@ -67,16 +73,24 @@ async function mockServer(base) {
   return await import(pathToFileURL(outfile).href)
 }
 
-function environment(home) {
+function plainEnvironment(home) {
   mkdirSync(home, { recursive: true })
   return { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', TMPDIR: os.tmpdir() }
 }
 
-/** Wall milliseconds, peak RSS in MB, output. Throws when the command fails. */
-function measure(command, options) {
+/** The shell knows what its children took of the processor, to the millisecond; Node does not. */
+const timed = ['bash', '-c', '"$@"; code=$?; times >&3; exit $code', 'timed']
+
+/** Wall milliseconds, peak RSS in MB, output; with `cpu` what the processor worked, and no RSS. Throws when it fails. */
+function measure(command, { cpu = false, ...options }) {
   return new Promise((resolve, reject) => {
     const started = performance.now()
-    const child = spawn(command[0], command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [file, ...words] = cpu ? [...timed, ...command] : command
+    const child = spawn(file, words, { ...options, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+    let times = ''
+    child.stdio[3].on('data', (data) => {
+      times += data
+    })
     let stdout = ''
     let stderr = ''
     let rss = 0
@@ -93,10 +107,19 @@ function measure(command, options) {
     child.once('close', (code) => {
       const wallMs = performance.now() - started
       clearInterval(sampler)
-      if (code === 0) resolve({ wallMs, rssMb: rss, stdout, stderr })
+      if (code === 0) resolve({ wallMs, rssMb: rss, cpuMs: cpuMs(times), stdout, stderr })
       else reject(new Error(`${command.join(' ')}: exit ${code}\n${stderr}`))
     })
   })
+}
+
+/** Two lines, the shell's own and its children's, each like `0m0.061s 0m0.012s`: user and system time. */
+function cpuMs(times) {
+  const children = times.trim().split('\n').at(-1)
+  return [...children.matchAll(/(\d+)m([\d.,]+)s/g)].reduce(
+    (sum, [, minutes, seconds]) => sum + 60_000 * minutes + 1000 * Number(seconds.replace(',', '.')),
+    0,
+  )
 }
 
 /** The kernel keeps the peak, so a late sample misses only what was allocated after it. Linux only. */

@@ -12,13 +12,14 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '7' },
     json: { type: 'string' },
     agent: { type: 'string' },
+    env: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean' },
   },
 })
 
 const rows = (
   await Promise.all(
-    ['startup', 'answer', 'steps', 'bash', 'search', 'log', 'output', 'size'].map(
+    ['startup', 'answer', 'steps', 'processor', 'bash', 'search', 'log', 'output', 'size'].map(
       (file) => import(`./rows/${file}.mjs`),
     ),
   )
@@ -37,7 +38,7 @@ const chosen = rows.filter((row) => wanted === undefined || row.name === 'node' 
 const runs = Number(values.runs)
 
 makeReady()
-const bench = await openBench({ agent: values.agent })
+const bench = await openBench({ agent: values.agent, pass: values.env })
 const samples = new Map(chosen.map((row) => [row.name, []]))
 try {
   // The first pass warms file caches and is thrown away.

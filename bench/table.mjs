@@ -13,10 +13,11 @@ function version() {
 }
 
 export function tableOf(rows, samples) {
-  const node = median((samples.get('node') ?? []).map((sample) => sample.value))
+  const middleOf = (name) => median((samples.get(name) ?? []).map((sample) => sample.value))
   const lines = rows.map((row) => {
     const values = samples.get(row.name).map((sample) => sample.value)
     const middle = median(values)
+    const node = middleOf(typeof row.ratio === 'string' ? row.ratio : 'node')
     const perNode = row.unit === 'ms' && row.ratio !== false ? `${(middle / node).toFixed(2)} × node` : ''
     const verdict = row.target === undefined ? '' : row.target.reached(middle, { node }) ? 'reached' : 'MISSED'
     const spread = values.length > 1 ? `${figure(Math.min(...values))} – ${figure(Math.max(...values))}` : ''
