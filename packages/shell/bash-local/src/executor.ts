@@ -72,10 +72,17 @@ export function createExecutor(options: ExecutorOptions): ShellService {
   }
 
   async function run(spec: ShellSpec): Promise<ShellOutcome> {
-    const started = await spawn(spec)
-    const { outcome, failure } = await finish(started, spec, stopOn(started.process, spec))
+    const first = await attempt(spec)
+    // What the runner was told to hide may be gone when it starts (a socket of another program). The command has not
+    // run, so it is confined anew, once.
+    const { outcome, failure } = first.failure === undefined ? first : await attempt(spec)
     if (failure !== undefined) throw failure
     return outcome
+  }
+
+  async function attempt(spec: ShellSpec) {
+    const started = await spawn(spec)
+    return await finish(started, spec, stopOn(started.process, spec))
   }
 
   async function start(spec: ShellSpec): Promise<ShellJob> {

@@ -64,7 +64,50 @@ for (const rung of ['bwrap', 'landlock']) {
   })
 }
 
+/** A runner that cannot start what it is given the first `broken` times: the mounts it is told of have gone. */
+async function withUnsteadyRunner(broken: number) {
+  const root = temp('dsh-ws-')
+  let asked = 0
+  const confined = {
+    statusFd: 3,
+    readStatus: (status: string) => ({ ran: status.includes('ran') }),
+    enforcement: 'full',
+    notCovered: [],
+    rung: 'bwrap',
+    denialSignatures: [],
+    mapsSignalsToExitCodes: true,
+  }
+  const ctx = new Context()
+  ctx.provide('dshHomePath', (...parts: string[]) => join(root, ...parts))
+  await ctx.plugin(subprocess)
+  await ctx.plugin(sandboxPolicy, { mode: 'workspace-write', workspaceRoot: root } as never)
+  ctx.provide('sandbox', {
+    confine: async ({ argv }: { argv: readonly string[] }) => ({
+      ...confined,
+      argv:
+        asked++ < broken
+          ? ['/bin/sh', '-c', 'echo "bwrap: no such socket" >&2; exit 1']
+          : ['/bin/sh', '-c', 'echo ran >&3; exec "$@"', 'runner', ...argv],
+    }),
+  } as never)
+  await ctx.plugin(bashSandbox, {} as never)
+  const shell = shellOf(ctx)
+  const run = async () => await shell.run(await shell.resolve({ command: 'echo once >> log; cat log' }))
+  return { run, asked: () => asked, dispose: () => ctx.fiber.dispose() }
+}
+
 describe('bash-sandbox', () => {
+  it('confines a command anew, once, when the runner could not start it', async () => {
+    const unsteady = await withUnsteadyRunner(1)
+    expect((await unsteady.run()).stdout.text).toBe('once\n')
+    expect(unsteady.asked()).toBe(2)
+    await unsteady.dispose()
+    const broken = await withUnsteadyRunner(9)
+    await expect(broken.run()).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+    expect(broken.asked()).toBe(2)
+    await broken.dispose()
+  })
+
   it('advertises its mode, and full access consults no sandbox', async () => {
     const root = temp('dsh-ws-')
     const ctx = await mount(tempHome(), root, { rungs: [] })
