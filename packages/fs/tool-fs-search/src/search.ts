@@ -31,6 +31,7 @@ export async function search(
 ): Promise<SearchOutput> {
   const { tool, signal } = request
   if (signal.aborted) throw aborted(tool)
+  for (const word of request.argv) refuseUnspeakable(tool, word)
   let running: RunningProcess
   try {
     running = await processes.spawn({
@@ -48,6 +49,16 @@ export async function search(
   const { settled, unfinished } = await settle(running, request)
   if (signal.aborted) throw aborted(tool)
   return judge(settled, unfinished, request, config)
+}
+
+/** Linux takes no single argument longer than 128 KiB, its end mark included. */
+const longestArgument = 131_071
+
+/** What no program can be given would fail as a search that could not start. */
+function refuseUnspeakable(tool: string, word: string): void {
+  if (word.includes('\0')) throw searchError(searchErrors.failed, `${tool} arguments cannot contain a NUL byte`)
+  if (Buffer.byteLength(word) > longestArgument)
+    throw searchError(searchErrors.failed, `${tool} takes no argument longer than ${longestArgument} bytes`)
 }
 
 async function settle(

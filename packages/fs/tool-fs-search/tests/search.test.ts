@@ -100,6 +100,18 @@ describe('glob', () => {
 })
 
 describe('grep', () => {
+  it('names what no program can be given, and so does glob', async () => {
+    const long = 'a'.repeat(131_072)
+    const odd: [string, object, string][] = [
+      ['grep', { pattern: 'a\0' }, 'Error: grep arguments cannot contain a NUL byte'],
+      ['grep', { pattern: 'a', path: 'x\0' }, 'Error: grep arguments cannot contain a NUL byte'],
+      ['glob', { pattern: 'a\0' }, 'Error: glob arguments cannot contain a NUL byte'],
+      ['grep', { pattern: long }, 'Error: grep takes no argument longer than 131071 bytes'],
+      ['glob', { pattern: long }, 'Error: glob takes no argument longer than 131071 bytes'],
+    ]
+    for (const [name, args, text] of odd) expect(await table.text(name, args)).toBe(text)
+  })
+
   it('keeps a wide page below the size at which results are stored again', async () => {
     await open({ grepMaxInlineBytes: 300, grepMaxLineBytes: 50 })
     put('f', `${'needle '.repeat(20)}\n`.repeat(30))
