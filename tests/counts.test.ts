@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 /** What costs time, counted instead of timed: a count fails on any machine, at any load, for the change that caused it. */
 const dsh = path.resolve(import.meta.dirname, '../packages/host/cli/bin/dsh.js')
 
-/** Counts modules loaded and barriers to disk in the program itself, and says both on exit. */
+/** Counts modules loaded barriers to disk and characters of JSON written in the program itself, and says all on exit. */
 const probe = `
 import { appendFileSync } from 'node:fs'
 import fs from 'node:fs'
@@ -29,7 +29,14 @@ count(fs, ['fsync', 'fsyncSync', 'fdatasync', 'fdatasyncSync'])
 const handle = await open(process.execPath)
 count(Object.getPrototypeOf(handle), ['sync', 'datasync'])
 await handle.close()
-process.on('exit', () => appendFileSync(out, 'syncs ' + syncs + '\\n'))
+let serialised = 0
+const { stringify } = JSON
+JSON.stringify = function (...args) {
+  const text = stringify.apply(this, args)
+  serialised += text?.length ?? 0
+  return text
+}
+process.on('exit', () => appendFileSync(out, 'counts ' + syncs + ' ' + serialised + '\\n'))
 `
 
 async function counted(words: readonly string[], steps: readonly MockStep[] = []) {
@@ -55,8 +62,9 @@ async function counted(words: readonly string[], steps: readonly MockStep[] = []
   expect(code).toBe(0)
   const lines = (await place.read('counts')).trim().split('\n')
   return {
-    modules: lines.filter((line) => line.startsWith('module file:')).map((line) => path.basename(line)),
+    modules: lines.filter((line) => line.startsWith('module file:')).map((line) => line.replace(/^.*\/dist\//, '')),
     syncs: Number(lines.at(-1)?.split(' ')[1]),
+    serialised: Number(lines.at(-1)?.split(' ')[2]),
     requests: server.requests,
   }
 }
@@ -114,6 +122,19 @@ test('a step costs at most two barriers to disk, however long the session is', a
   const long = await counted(['-p', 'go'], reads(24))
   expect((long.syncs - short.syncs) / 20).toBeLessThanOrEqual(2)
   expect(short.syncs).toBeGreaterThan(4)
+}, 60_000)
+
+test('what a step serialises does not grow with the session', async () => {
+  const [short, middle, long] = [
+    await counted(['-p', 'go'], reads(4)),
+    await counted(['-p', 'go'], reads(24)),
+    await counted(['-p', 'go'], reads(44)),
+  ]
+  const early = (middle.serialised - short.serialised) / 20
+  const late = (long.serialised - middle.serialised) / 20
+  expect(early).toBeGreaterThan(500)
+  expect(early).toBeLessThanOrEqual(6_000)
+  expect(late).toBeLessThanOrEqual(early * 1.1)
 }, 60_000)
 
 test('the first request of the default composition stays small, and later ones begin with its bytes', async () => {
