@@ -1,4 +1,4 @@
-import { access, constants, writeFile } from 'node:fs/promises'
+import { access, constants, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type {} from '@dsh/agent-default-model'
 import type { Context } from '@dsh/cordis'
@@ -80,7 +80,11 @@ function hostOf(ctx: Context, maxJobWaitMs: number): RunHost {
       for (const job of await settleJobs(agent, jobs, maxJobWaitMs, signal)) streams.err(droppedText(job))
     },
     writeFile: (path, text) => writeFile(path, text),
-    checkWritable: (path) => access(path, constants.W_OK).catch(() => access(dirname(path), constants.W_OK)),
+    async checkWritable(path) {
+      const there = await stat(path).catch(() => undefined)
+      if (there?.isDirectory()) throw new Error(`${path} is a directory`)
+      await access(there === undefined ? dirname(path) : path, constants.W_OK)
+    },
     disabledRows: () => ctx.get('hostRows')?.disabled() ?? [],
   }
 }

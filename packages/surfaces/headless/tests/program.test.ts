@@ -205,5 +205,8 @@ test('a place for the last message where nothing can be written is told before t
   const { code, out, err } = await run(['--output-last-message', '/nonexistent/x', 'go'])
   expect([code, out]).toEqual([2, ''])
   expect(err).toMatch(/^error: --output-last-message: ENOENT.*\n$/)
+  expect((await run(['--output-last-message', '/tmp', 'go'])).err).toBe(
+    'error: --output-last-message: /tmp is a directory\n',
+  )
   expect(asked()).toEqual([])
 })
