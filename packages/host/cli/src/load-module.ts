@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { LoadModule } from '@dsh/host'
 import { builtins } from './builtins.ts'
 
@@ -13,11 +13,17 @@ export function moduleLoader(profileDir: string): LoadModule {
   return async (name) => {
     const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined
     if (builtin !== undefined) return builtin.load()
-    if (name.startsWith('file:')) return importModule(name)
-    if (isAbsolute(name)) return importModule(pathToFileURL(name).href)
+    if (name.startsWith('file:') || isAbsolute(name)) return importFile(name)
     anchor ??= importAnchor(profileDir)
     return (await anchor).load(name)
   }
+}
+
+/** A row's own file. That it is not there is said of it, not of the program's file that asked for it. */
+function importFile(name: string): Promise<unknown> {
+  const url = name.startsWith('file:') ? name : pathToFileURL(name).href
+  if (!existsSync(new URL(url))) throw new Error(`there is no file ${fileURLToPath(url)}`)
+  return importModule(url)
 }
 
 /** The one place that loads a module by a name made at run time; the build knows it by its parameter. */

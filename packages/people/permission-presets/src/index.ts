@@ -40,7 +40,7 @@ export const Config = z.strictObject({
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   if (ctx.shell.sandboxMode === undefined)
-    ctx.logger.warn('the mounted bash executor does not confine (no sandboxMode): presets govern the file tools only')
+    ctx.logger.info('the mounted bash executor does not confine (no sandboxMode): presets govern the file tools only')
   checkTable(config.presets)
   const composed: PermissionPreset = {
     sandbox: ctx.sandboxPolicy.defaultMode,

@@ -37,7 +37,9 @@ export async function repair(args: readonly string[]): Promise<number> {
     }
   }
   if (values.json) printJson(results)
-  else for (const result of results) process.stdout.write(`${reportText(result)}\n`)
+  else
+    for (const result of results)
+      ('problem' in result ? process.stderr : process.stdout).write(`${reportText(result)}\n`)
   return results.every((result) => !('problem' in result)) ? 0 : 1
 }
 
