@@ -4,14 +4,21 @@ import { allMounted, type MountedRow, rowFault } from './mount.ts'
 /** Which services a package provides, as far as it is known without loading it. */
 export type Provides = (name: string) => readonly string[]
 
-/** One line per row that should run and does not: the row, its package, its layer, the reason. */
+/**
+ * One line per row that should run and does not: the row, its package, its layer, the reason. Rows that failed by
+ * themselves come before those that wait, for they may be why.
+ */
 export function audit(composition: Composition, mounted: readonly MountedRow[], provides: Provides): string[] {
   const all = [...allMounted(mounted)]
-  return all.flatMap((row) => {
+  const faults = all.flatMap((row) => {
     const fault = rowFault(row)
-    if (fault === undefined) return []
+    return fault === undefined ? [] : [{ row, fault }]
+  })
+  const failed = faults.filter(({ fault }) => 'reason' in fault)
+  const waiting = faults.filter(({ fault }) => !('reason' in fault))
+  return [...failed, ...waiting].map(({ row, fault }) => {
     const reason = 'reason' in fault ? fault.reason : waitingText(fault.waiting, row, all, provides)
-    return [`row ${row.row.id} (${row.row.name}, ${layersOf(composition, row.row)}): ${reason}`]
+    return `row ${row.row.id} (${row.row.name}, ${layersOf(composition, row.row)}): ${reason}`
   })
 }
 

@@ -152,7 +152,9 @@ test.each([
       ctx.provide('bootFoo', 1)
     },
   }
-  expect((await failure(start(text, { show: show(), provider: failing }))).split('\n')[0]).toBe(
+  const lines = (await failure(start(text, { show: show(), provider: failing }))).split('\n')
+  // What failed by itself is told first.
+  expect(lines[reason === 'which failed' ? 1 : 0]).toBe(
     `row c (show, /p.yml): waiting for service bootFoo — provided by row p, ${reason}`,
   )
 })
