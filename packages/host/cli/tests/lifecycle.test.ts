@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ended, Place, rows, says } from './dsh.ts'
 
 const exitRow = (config: string) => `- insert: [{id: exit, name: ${rows}/exit.mjs, config: ${config}}]`
-const runs = Number(process.env['DSH_EXIT_RUNS'] ?? 8)
+const runs = Number(process.env['DSH_EXIT_RUNS'] ?? (process.env['DSH_LONG'] === '1' ? 100 : 8))
 
 describe('the end of the program', () => {
   test(`an exit asked for soon after the start is kept every time, ${runs} of ${runs}`, async () => {
@@ -13,7 +13,7 @@ describe('the end of the program', () => {
       place.profile('p', exitRow(`{code: 7, ms: ${Math.round((i * 300) / runs)}}`))
       expect((await place.run(['--profile', 'p'])).code).toBe(7)
     }
-  })
+  }, 60_000)
 
   test.each([
     ['SIGTERM', 143],

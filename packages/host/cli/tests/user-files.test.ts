@@ -76,6 +76,65 @@ test.each(BROKEN)('%s that says %j is refused in one line that tells where', asy
   for (const line of lines) expect(line).toMatch(/^dsh: /)
 })
 
+const wrong = ['5', 'true', 'null', "''", 'text', '[]', '[1]', '{}', '{a: 1}', '!!js nope.nope']
+const each = (...shapes: string[]) => shapes.flatMap((shape) => wrong.map((value) => shape.replace('V', value)))
+
+/** Every value in every place; the few that mean something are left out. */
+const MALFORMED: Record<File, { readonly texts: readonly string[]; readonly fine: RegExp }> = {
+  'cordis.patch.yml': {
+    texts: [
+      ...each('V', '- V', '- {id: V}', '- insert: V', '- insert: [V]', '- insert: [{id: x, name: V}]'),
+      ...each('- {id: tool-todo, disabled: V}', '- {id: tool-todo, remove: V}', '- {id: tool-todo, config: V}'),
+    ],
+    fine: /^(null|\[\]|''|- \{id: text\}|- insert: \[(\[\])?\]|.*(abled|emove): (true|null)\}|.*config: (null|\{\})\})$/,
+  },
+  'package.json': {
+    texts: each('V', '{"dsh": V}', '{"dsh": {"profile": V}}', '{"dsh": {"profile": {"bundles": V}}}').concat(
+      each('{"dsh": {"profile": {"bundles": [V]}}}', '{"dsh": {"profile": {"bundles": ["@dsh/bundle-base", V]}}}'),
+    ),
+    fine: /^$/,
+  },
+  'settings.yaml': {
+    texts: [
+      ...each('V', 'tool-todo: V', 'tool-todo: {allowParallelInProgress: V}', 'tool-todo: {nope: V}'),
+      ...each(
+        'spill-policy: {maxInlineBytes: V}',
+        'repeat-tool-reminder: {thresholds: V}',
+        'Bad Name: V',
+        'session-title: V',
+      ),
+    ],
+    fine: /^(null|''|\{\}|(tool-todo|session-title): \{\}|.*(Progress: (true|null)|Bytes: (5|null)|thresholds: null|nope: null)\})$/,
+  },
+  '.credentials.yaml': {
+    texts: each('V', 'version: V', 'refs: V', 'version: 1\nrefs: V', 'version: 1\nrefs: {KEY: V}').concat(
+      each('version: 1\nmore: V', 'version: 1\nrefs: {"a b": V}'),
+    ),
+    fine: /^(null|''|\{\}|version: 1\nrefs: (null|\{\}|\{KEY: text\}))$/,
+  },
+}
+const step = process.env['DSH_LONG'] === '1' ? 1 : 9
+
+test.each(Object.keys(MALFORMED) as File[])(
+  '%s with a wrong value in any place is refused, and never with a stack',
+  async (file) => {
+    const { texts, fine } = MALFORMED[file]
+    const broken = texts.filter((text) => !fine.test(text))
+    expect(broken.length).toBeGreaterThanOrEqual(60)
+    const place = new Place({ DEEPSEEK_API_KEY: 'k', DEEPSEEK_BASE_URL: 'http://127.0.0.1:9' })
+    for (const text of broken.filter((_, i) => i % step === 0)) {
+      place.write(PATHS[file], text)
+      const { code, stdout, stderr } = await place.run(['--profile', 'headless', 'hi'])
+      expect([text, code, stdout]).toEqual([text, 1, ''])
+      expect(stderr).not.toMatch(/^ {4}at |Node\.js v/m)
+      expect(stderr).toMatch(
+        /^dsh: .*(cordis\.patch\.yml|package\.json|settings\.yaml|\.credentials\.yaml|row |bundle |profile ).*\n/,
+      )
+    }
+  },
+  240_000,
+)
+
 test('with all four files broken, the ways back still work', async () => {
   const place = new Place()
   place.write(PATHS['cordis.patch.yml'], 'foo: [unclosed')
