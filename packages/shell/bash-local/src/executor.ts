@@ -1,3 +1,4 @@
+import { errorCode } from '@dsh/core'
 import type { SandboxMode, SandboxPolicy } from '@dsh/sandbox'
 import type { ShellRequest, ShellSpec } from '@dsh/shell'
 import { abortedBeforeSpawn, resolveWorkdir, type ShellJob, type ShellOutcome, type ShellService } from '@dsh/shell'
@@ -75,9 +76,18 @@ export function createExecutor(options: ExecutorOptions): ShellService {
     const first = await attempt(spec)
     // What the runner was told to hide may be gone when it starts (a socket of another program). The command has not
     // run, so it is confined anew, once.
-    const { outcome, failure } = first.failure === undefined ? first : await attempt(spec)
+    const { outcome, failure } = first.failure === undefined ? first : await again(spec, first.failure)
     if (failure !== undefined) throw failure
     return outcome
+  }
+
+  /** Where no rung is left for a second try, the first failure is told: it has the runner's own words. */
+  async function again(spec: ShellSpec, failure: unknown) {
+    try {
+      return await attempt(spec)
+    } catch (error) {
+      throw errorCode(error) === errorCode(failure) ? failure : error
+    }
   }
 
   async function attempt(spec: ShellSpec) {
