@@ -1,4 +1,4 @@
-import { Context, getTraceable, symbols } from 'cordis'
+import { Context, getTraceable, isObject, symbols } from 'cordis'
 
 /**
  * cordis makes an error, stack and all, on every use of a service or of its own methods through a context, and throws
@@ -11,28 +11,59 @@ interface Node {
   parent: Record<symbol, Record<string, symbol>> & { fiber: Node }
 }
 interface Target {
+  registry: object
   reflect: { props: Record<string, { type: string; get?: (...args: unknown[]) => unknown } | undefined> }
   events: { _hooks: Record<string, unknown[] | undefined> }
   fiber: Node
   [key: symbol]: any
 }
+type Method = (...args: unknown[]) => unknown
 type Get = (target: Target, prop: string | symbol, ctx: Target) => unknown
 
 // The class is not exported; any context leads to it.
 const { handler } = (new Context().reflect as unknown as { constructor: { handler: { get: Get } } }).constructor
 const slowly = handler.get
-const mixed = new Set<string | symbol>([
-  ...['get', 'set', 'provide', 'accessor', 'mixin', 'runtime', 'effect', 'inject', 'plugin'],
-  ...['on', 'once', 'parallel', 'emit', 'serial', 'bail', 'waterfall'],
+const mixed = new Map<string | symbol, 'fiber' | 'reflect' | 'registry' | 'events'>([
+  ...['runtime', 'effect'].map((name) => [name, 'fiber'] as const),
+  ...['get', 'set', 'provide', 'accessor', 'mixin'].map((name) => [name, 'reflect'] as const),
+  ...['inject', 'plugin'].map((name) => [name, 'registry'] as const),
+  ...['on', 'once', 'parallel', 'emit', 'serial', 'bail', 'waterfall'].map((name) => [name, 'events'] as const),
 ])
+const usable = new WeakMap<object, new (ctx: Target) => Record<string | symbol, Method>>()
 
 handler.get = (target, prop, ctx) => {
-  if (typeof prop === 'symbol' || Reflect.has(target, prop)) return slowly(target, prop, ctx)
+  if (typeof prop === 'symbol') return Reflect.get(target, prop, ctx)
+  if (Reflect.has(target, prop)) {
+    const value = Reflect.get(target, prop, ctx)
+    return isObject(value) && (value as Target)[symbols.tracker] !== undefined ? slowly(target, prop, ctx) : value
+  }
   const def = target.reflect.props[prop]
-  if (def?.type === 'accessor' && mixed.has(prop)) return def.get?.call(ctx, ctx[symbols.receiver])
+  if (def?.type === 'accessor') {
+    const source = mixed.get(prop)
+    if (source === undefined || ctx[symbols.receiver] !== undefined) return slowly(target, prop, ctx)
+    if (source === 'fiber') return def.get?.call(ctx)
+    const service = new (useOf(target[source]))(ctx[symbols.shadow] ? Object.getPrototypeOf(ctx) : ctx)
+    return (service[prop] as Method).bind(service)
+  }
   if (def?.type !== 'service' || target.events._hooks['internal/get']?.length) return slowly(target, prop, ctx)
   const impl = found(prop, target[symbols.isolate][prop], (ctx[symbols.shadow] ?? ctx).fiber)
   return impl === undefined ? slowly(target, prop, ctx) : getTraceable(ctx as never, impl.value)
+}
+
+/** Makes objects that are one of cordis' own services as a context uses it; cordis makes a proxy of each. */
+function useOf(service: object): new (ctx: Target) => Record<string | symbol, Method> {
+  let Use = usable.get(service)
+  if (Use === undefined) {
+    Use = class {
+      readonly ctx: Target
+      constructor(ctx: Target) {
+        this.ctx = ctx
+      }
+    } as never
+    Object.setPrototypeOf((Use as unknown as { prototype: object }).prototype, service)
+    usable.set(service, Use as never)
+  }
+  return Use as never
 }
 
 /** The service as this fiber or one above it has it, as long as none of them says that it must come from itself. */

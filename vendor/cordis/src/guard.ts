@@ -114,6 +114,7 @@ function unloadConsumersFirst(): void {
 function containInternalObservers(): void {
   const events = EventsService.prototype as unknown as {
     ctx: Fiber['ctx']
+    _hooks: Record<string, unknown[] | undefined>
     emit(...args: unknown[]): void
     dispatch(type: string, args: unknown[]): ((...args: unknown[]) => unknown)[]
   }
@@ -121,6 +122,7 @@ function containInternalObservers(): void {
   events.emit = function (...args) {
     const name = typeof args[0] === 'string' ? args[0] : args[1]
     if (typeof name !== 'string' || !name.startsWith('internal/')) return emit.apply(this, args)
+    if (this._hooks[name] === undefined) return
     for (const observer of this.dispatch('emit', args)) {
       try {
         observer(...args)

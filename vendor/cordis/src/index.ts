@@ -1,6 +1,7 @@
 /** The one door to cordis: everything else in this tree imports the framework from here. */
 import './access.ts'
 import './guard.ts'
+import './status.ts'
 
 export * from 'cordis'
 export { notify } from './notify.ts'
