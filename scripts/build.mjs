@@ -35,10 +35,13 @@ const plainCordis = {
         [/^var __name = .*$/m, 'var __name = (target) => target;'],
         [/const outerError = new Error\(\);\n\s*return .*$/m, 'return () => [];'],
         [/info = \{ offset: 1, error: new Error\(\) \}/, "info = { offset: 1, error: { stack: '' } }"],
-      ].reduce((text, [from, to]) => {
-        if (!from.test(text)) throw new Error(`${path} has no ${from} any more`)
-        return text.replace(from, to)
-      }, readFileSync(path, 'utf8'))
+      ].reduce(
+        (text, [from, to]) => {
+          if (!from.test(text)) throw new Error(`${path} has no ${from} any more`)
+          return text.replace(from, to)
+        },
+        readFileSync(path, 'utf8'),
+      )
       return { contents, loader: 'js' }
     })
   },

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import compiled from '../packages/host/cli/bin/compiled.js'
 
-const { engine, openCompiled } = compiled
+const { engine, openCompiled, together } = compiled
 const self = fileURLToPath(import.meta.url)
 
 /** `chunks` are name and text of each file of the build; `banner` is what each begins with; `startModel` gives a model. */
@@ -20,9 +20,13 @@ export async function writeCompiled({ dist, chunks, banner, external, startModel
   if (!chunks.some(([, text]) => text.includes('import(specifier)'))) throw new Error('no importModule in the bundle')
   const scratch = mkdtempSync(join(tmpdir(), 'dsh-build-'))
   try {
-    writePack(join(scratch, 'compiled.bin'), sources, new Map())
-    const codes = await codesOfOneTask(scratch, dist, startModel)
-    writePack(`${file}.new`, sources, codes)
+    const trial = join(scratch, 'compiled.bin')
+    writePack(trial, sources, {})
+    const { started } = await oneTask(scratch, dist, startModel)
+    const lines = joinSources(sources, started)
+    writePack(trial, sources, lines)
+    const { codes } = await oneTask(scratch, dist, startModel)
+    writePack(`${file}.new`, sources, lines, codes)
     renameSync(`${file}.new`, file)
   } finally {
     rmSync(scratch, { recursive: true, force: true })
@@ -45,45 +49,77 @@ async function asFunction(name, text, banner, external) {
     minifySyntax: true,
     minifyWhitespace: true,
     supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': 'module.url' },
+    define: { 'import.meta.url': 'module.url', 'import.meta.frame': 'module.frame' },
   })
-  const source = `(function(exports,require,module){${code}\n})`
+  const source = `(function(exports,require,module){${withoutCopies(code)}\n})`
   // One byte a character: what is read is what V8 keeps.
   if (/[^\0-\x7f]/.test(source)) throw new Error(`${name} is not ASCII`)
   return source
 }
 
-function writePack(file, sources, codes) {
+/**
+ * esbuild copies the exports of a module, getter by getter, once to give it the mark of an ES module, and again for
+ * everyone who imports all of it. Chunks mark what they have, and one of Node's modules lends it.
+ */
+function withoutCopies(code) {
+  return code
+    .replace(
+      /\bmodule\.exports=__toCommonJS\((\w+)\)/,
+      'module.exports=Object.defineProperty($1,"__esModule",{value:!0})',
+    )
+    .replace(/\b__toESM\(require\("node:([\w/]+)"\)\)/g, '({__proto__:require("node:$1"),default:require("node:$1")})')
+    .replace(/\b__toESM\((require\("(?!node:)[^"]+\.js"\))\)/g, '$1')
+}
+
+/** Moves the sources named into one script of their own, an object of functions; gives the first line of each. */
+function joinSources(sources, names) {
+  const lines = {}
+  let text = '({'
+  for (const name of names) {
+    text += `\n${JSON.stringify(name)}:`
+    lines[name] = text.split('\n').length
+    text += `${sources.get(name)},`
+    sources.delete(name)
+  }
+  sources.set(together, `${text}\n})`)
+  return lines
+}
+
+function writePack(file, sources, lines, codes = new Map()) {
   const parts = [...sources].map(([name, source]) => [name, Buffer.from(source, 'latin1'), codes.get(name)])
-  const width = Buffer.byteLength(indexOf(parts, 9_999_999_999))
-  const index = indexOf(parts, 8 + width).padEnd(width)
+  const width = Buffer.byteLength(indexOf(parts, lines, 9_999_999_999))
+  const index = indexOf(parts, lines, 8 + width).padEnd(width)
   const blobs = parts.flatMap(([, source, code]) => (code === undefined ? [source] : [source, code]))
   writeFileSync(file, Buffer.concat([Buffer.from(String(width).padStart(8)), Buffer.from(index), ...blobs]))
 }
 
-function indexOf(parts, start) {
+function indexOf(parts, lines, start) {
   let at = start
   const chunks = {}
   for (const [name, source, code] of parts) {
     chunks[name] = [at, source.length, code?.length ?? 0]
     at += source.length + (code?.length ?? 0)
   }
-  return JSON.stringify({ engine, chunks })
+  return JSON.stringify({ engine, chunks, lines })
 }
 
-/** Runs one task in a home of its own, in a process of its own, and gives the code of every chunk that it loaded. */
-async function codesOfOneTask(scratch, dist, startModel) {
+/**
+ * Runs one task in a home of its own, in a process of its own. Gives the code of every script that it loaded, and the
+ * names of those that only a task loads: what comes with the entry has to serve `--version` as well.
+ */
+async function oneTask(scratch, dist, startModel) {
   const model = await startModel()
+  const run = mkdtempSync(join(scratch, 'run-'))
   try {
-    const out = join(scratch, 'codes')
-    for (const name of ['home', 'ws', 'codes']) mkdirSync(join(scratch, name))
-    writeFileSync(join(scratch, 'ws/a.txt'), 'a\n')
-    const child = spawn(process.execPath, [self, scratch, dist, '--profile', 'headless', 'go'], {
-      cwd: join(scratch, 'ws'),
+    for (const name of ['home', 'ws', 'codes']) mkdirSync(join(run, name))
+    writeFileSync(join(run, 'ws/a.txt'), 'a\n')
+    const words = [join(scratch, 'compiled.bin'), join(run, 'codes'), dist, '--profile', 'headless', 'go']
+    const child = spawn(process.execPath, [self, ...words], {
+      cwd: join(run, 'ws'),
       env: {
         PATH: process.env.PATH,
-        HOME: join(scratch, 'home'),
-        DSH_HOME: join(scratch, 'home'),
+        HOME: join(run, 'home'),
+        DSH_HOME: join(run, 'home'),
         DEEPSEEK_BASE_URL: model.url,
         DEEPSEEK_API_KEY: 'build',
       },
@@ -95,21 +131,23 @@ async function codesOfOneTask(scratch, dist, startModel) {
     })
     const code = await new Promise((done) => child.once('close', done))
     if (code !== 0) throw new Error(`the task that the code is compiled for failed: ${said}`)
-    const names = JSON.parse(readFileSync(join(out, 'names.json'), 'utf8'))
-    return new Map(names.map((name, at) => [name, readFileSync(join(out, String(at)))]))
+    const { names, entry } = JSON.parse(readFileSync(join(run, 'codes/names.json'), 'utf8'))
+    const codes = new Map(names.map((name, at) => [name, readFileSync(join(run, 'codes', String(at)))]))
+    return { started: names.slice(entry), codes }
   } finally {
     await model.close()
   }
 }
 
 if (process.argv[1] === self) {
-  const [scratch, dist, ...words] = process.argv.splice(2)
+  const [pack, out, dist, ...words] = process.argv.splice(2)
   process.argv.push(...words)
   const scripts = []
+  let entry = 0
   process.once('exit', () => {
-    const out = join(scratch, 'codes')
     for (const [at, [, script]] of scripts.entries()) writeFileSync(join(out, String(at)), script.createCachedData())
-    writeFileSync(join(out, 'names.json'), JSON.stringify(scripts.map(([name]) => name)))
+    writeFileSync(join(out, 'names.json'), JSON.stringify({ names: scripts.map(([name]) => name), entry }))
   })
-  openCompiled(dist, (name, script) => scripts.push([name, script]), join(scratch, 'compiled.bin'))('main.js')
+  openCompiled(dist, (name, script) => scripts.push([name, script]), pack)('main.js')
+  entry = scripts.length
 }

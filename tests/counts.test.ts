@@ -93,6 +93,8 @@ const load = compiled.openCompiled(${JSON.stringify(path.resolve(dsh, '../../dis
 })
 process.argv.push('--profile', 'headless', '--dump-config')
 load('main.js')
+const thrown = await load('rows/headless.js').apply({ get: () => { throw new Error('late') } }).catch((error) => error)
+console.log(load.frame(thrown.stack))
 `,
   })
   const child = spawn(process.execPath, [place.path('run.mjs')], {
@@ -105,6 +107,7 @@ load('main.js')
   })
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
   expect(said).toContain('@dsh/agent-loop')
+  expect(said).toMatch(/at Object\.apply \(dsh:\/rows\/headless\.js:\d+:\d+\)/)
   const chunks = said.split('\n').filter((line) => line.startsWith('chunk '))
   expect(chunks.some((line) => line.endsWith(' false'))).toBe(true)
   expect(chunks.filter((line) => line.endsWith(' true'))).toEqual([])

@@ -1,20 +1,43 @@
-import { Fiber } from 'cordis'
+import { Context, Fiber, symbols } from 'cordis'
 import { FiberPhase } from './state.ts'
 
-/** cordis asks its root, through two proxies, for each service of the program whenever a fiber starts or stops. */
+/**
+ * cordis asks its root, through two proxies, for each service of the program whenever a fiber starts or stops, and
+ * makes an iterator for each fiber of the program to find those that a service concerns. The same questions here, put once.
+ */
 interface Moving {
   state: number
-  readonly ctx: { readonly reflect: Reflector }
-  readonly context: { emit(name: string, ...args: unknown[]): void }
+  readonly inject: object
+  readonly store: Record<string, Provided> | undefined
+  readonly ctx: Root
+  readonly context: Root
+  _checkImpl(name: string): void
   _getState(): number
+  _refresh(): void
   _updateState(callback: () => number | undefined): void
 }
+interface Root {
+  readonly reflect: Reflector
+  readonly registry: {
+    forEach(each: (runtime: { readonly fibers: { readonly map: Map<number, Moving> } }) => void): void
+  }
+  readonly [symbols.isolate]: Record<string, symbol>
+  emit(...args: unknown[]): void
+}
+interface Provided {
+  readonly name: string
+  readonly value: unknown
+  readonly fiber: Moving
+}
 interface Reflector {
-  readonly store: Record<symbol, { readonly name: string; readonly fiber: Moving } | undefined>
-  notify(names: readonly string[]): void
+  readonly ctx: Root
+  readonly store: Record<symbol, Provided | undefined>
+  notify(names: readonly string[], concerns?: (ctx: Root, name: string) => boolean): Moving[]
+  _getImpl(name: string, strict: boolean): Provided | undefined
 }
 
 const fiber = Fiber.prototype as unknown as Moving
+const reflector = Object.getPrototypeOf(new Context().reflect) as Reflector
 
 fiber._updateState = function (callback) {
   const before = this.state
@@ -22,10 +45,32 @@ fiber._updateState = function (callback) {
   if (before === this.state) return
   this.context.emit('internal/status', this, before)
   if (before !== FiberPhase.active && this.state !== FiberPhase.active) return
+  if (!Object.values(this.store ?? {}).some((impl) => impl.fiber === this)) return
   const { reflect } = this.ctx
   const { store } = reflect
   for (const key of Object.getOwnPropertySymbols(store)) {
     const impl = store[key]
     if (impl?.fiber === this) reflect.notify([impl.name])
   }
+}
+
+reflector.notify = function (names, concerns) {
+  const { ctx } = this
+  const isolate = ctx[symbols.isolate]
+  concerns ??= (other, name) => other[symbols.isolate][name] === isolate[name]
+  const moved: Moving[] = []
+  ctx.registry.forEach(({ fibers }) => {
+    fibers.map.forEach((one) => {
+      const own = names.filter((name) => name in one.inject && concerns(one.ctx, name))
+      if (own.length === 0) return
+      for (const name of own) one._checkImpl(name)
+      one._refresh()
+      moved.push(one)
+    })
+  })
+  for (const name of names) {
+    const self = Object.create(ctx, { [symbols.filter]: { value: (target: Root) => concerns(target, name) } })
+    ctx.emit(self, 'internal/service', name, this._getImpl(name, false)?.value)
+  }
+  return moved
 }

@@ -5,7 +5,7 @@ import { builtins } from './builtins.ts'
 import { layerEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
 import { composeProfile, type LayerOptions, userFiles } from './layers.ts'
-import { moduleLoader, stackMark } from './load-module.ts'
+import { moduleLoader, stackFrame, stackMark } from './load-module.ts'
 import { initialiseProfile, readProfile, templateNames } from './profile.ts'
 
 /** Runs a profile until something asks to exit; gives the exit code. */
@@ -33,6 +33,7 @@ export async function launch(request: LaunchRequest): Promise<number> {
     load: moduleLoader(profile.dir),
     provides: (row) => builtins[row]?.provides ?? [],
     stackMark,
+    stackFrame,
     args: request.args,
     environment,
     homePath: (...segments) => join(home, ...segments),

@@ -40,6 +40,11 @@ async function importAnchor(dir: string): Promise<{ load: (name: string) => Prom
   return importModule(pathToFileURL(file).href) as ReturnType<typeof importAnchor>
 }
 
+/** A stack frame with the name of its chunk; the compiled program has most of them in one script. */
+export function stackFrame(frame: string): string {
+  return (import.meta as { frame?: (frame: string) => string }).frame?.(frame) ?? frame
+}
+
 /** What a stack frame of a row's code contains: its chunk, its file or its package directory. */
 export function stackMark(name: string): string | undefined {
   if (Object.hasOwn(builtins, name)) return `/rows/${name.slice('@dsh/'.length)}.js:`

@@ -4,7 +4,7 @@ import { DshError, errorText } from '@dsh/core'
 import { audit, type Provides } from './audit.ts'
 import { createDiagnostics, type LogLevel } from './diagnostics.ts'
 import { provideFacts } from './facts.ts'
-import { faultLine, type StackMark } from './fault-line.ts'
+import { faultLine, type StackFrame, type StackMark } from './fault-line.ts'
 import { allMounted, type LoadModule, type MountedRow, type MountOptions, settle } from './mount.ts'
 import { sayTo } from './notices.ts'
 import { executePlan, planRows } from './reconcile.ts'
@@ -18,6 +18,8 @@ export interface BootOptions {
   readonly provides: Provides
   /** Default: no row is recognised in a stack. */
   readonly stackMark?: StackMark
+  /** Default: a frame names its own file. */
+  readonly stackFrame?: StackFrame
   readonly args: readonly string[]
   readonly environment: LaunchEnvironment
   /** A path below the home. */
@@ -158,7 +160,8 @@ function watchLateFaults(tree: { rows: readonly MountedRow[] }, shutdown: Shutdo
   const onFault = (error: unknown) => {
     if (!first) return
     first = false
-    options.stderr(`dsh: ${faultLine(error, [...allMounted(tree.rows)], options.stackMark ?? (() => undefined))}`)
+    const { stackMark = () => undefined, stackFrame } = options
+    options.stderr(`dsh: ${faultLine(error, [...allMounted(tree.rows)], stackMark, stackFrame)}`)
     if (process.env['DSH_DEBUG'] && error instanceof Error) options.stderr(error.stack ?? '')
     shutdown.request(1)
   }
