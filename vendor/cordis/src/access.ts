@@ -1,4 +1,5 @@
-import { Context, getTraceable, isObject, symbols } from 'cordis'
+import { Context, isObject, symbols } from 'cordis'
+import { traced } from './traced.ts'
 
 /**
  * cordis makes an error, stack and all, on every use of a service or of its own methods through a context, and throws
@@ -17,11 +18,19 @@ interface Target {
   fiber: Node
   [key: symbol]: any
 }
+interface Reflector {
+  handler: { get: Get }
+  prototype: {
+    ctx: Context
+    get(name: string, strict?: boolean): unknown
+    _getImpl(name: string, strict: boolean): { value: unknown } | undefined
+  }
+}
 type Method = (...args: unknown[]) => unknown
 type Get = (target: Target, prop: string | symbol, ctx: Target) => unknown
 
 // The class is not exported; any context leads to it.
-const { handler } = (new Context().reflect as unknown as { constructor: { handler: { get: Get } } }).constructor
+const { handler, prototype: reflector } = (new Context().reflect as unknown as { constructor: Reflector }).constructor
 const slowly = handler.get
 const mixed = new Map<string | symbol, 'fiber' | 'reflect' | 'registry' | 'events'>([
   ...['runtime', 'effect'].map((name) => [name, 'fiber'] as const),
@@ -47,7 +56,11 @@ handler.get = (target, prop, ctx) => {
   }
   if (def?.type !== 'service' || target.events._hooks['internal/get']?.length) return slowly(target, prop, ctx)
   const impl = found(prop, target[symbols.isolate][prop], (ctx[symbols.shadow] ?? ctx).fiber)
-  return impl === undefined ? slowly(target, prop, ctx) : getTraceable(ctx as never, impl.value)
+  return impl === undefined ? slowly(target, prop, ctx) : traced(ctx as never, impl.value)
+}
+
+reflector.get = function (name, strict = true) {
+  return traced(this.ctx, this._getImpl(name, strict)?.value)
 }
 
 /** Makes objects that are one of cordis' own services as a context uses it; cordis makes a proxy of each. */
