@@ -16,7 +16,7 @@ export interface GitDirs {
 export function gitDirsOf(root: string): GitDirs | undefined {
   const dotGit = join(root, '.git')
   try {
-    if (!lstatSync(dotGit).isFile()) return undefined
+    if (lstatSync(dotGit, { throwIfNoEntry: false })?.isFile() !== true) return undefined
     const named = /^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8'))?.[1]
     if (named === undefined) return undefined
     const own = realpathSync.native(resolve(root, named))

@@ -7,7 +7,7 @@ import type { Session } from '@dsh/session'
 import type {} from '@dsh/system-prompt'
 import * as z from 'zod'
 import { gitDirsOf } from './git-dirs.ts'
-import { policyText } from './policy-text.ts'
+import { type PolicyStance, policyText } from './policy-text.ts'
 import { sessionMode } from './session-mode.ts'
 import { sessionRoots } from './session-root.ts'
 
@@ -25,6 +25,11 @@ export const Config = z.strictObject({
   denyRead: z.array(z.string().min(1)).default([]),
 })
 
+interface PolicyRequest {
+  readonly session?: Session
+  readonly mode?: SandboxMode
+}
+
 /** Files below the home that hold keys. */
 const credentialFiles = ['.credentials.yaml', '.env']
 
@@ -34,16 +39,23 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
   const home = ctx.get('dshHomePath')
   const homeDirectory = home === undefined ? undefined : canonical(home())
 
-  function resolvePolicy(request: { readonly session?: Session; readonly mode?: SandboxMode } = {}): SandboxPolicy {
+  function resolveStance({ session, mode }: PolicyRequest): PolicyStance {
+    return {
+      mode: mode ?? (session && service.overrideOf(session)) ?? config.mode,
+      workspaceRoot: rootOf(session ?? config, session?.header.cwd ?? configuredRoot),
+      network: config.network,
+    }
+  }
+
+  function resolvePolicy(request: PolicyRequest = {}): SandboxPolicy {
     const { session } = request
-    const workspaceRoot = rootOf(session ?? config, session?.header.cwd ?? configuredRoot)
+    const stance = resolveStance(request)
+    const { workspaceRoot } = stance
     const git = gitDirsOf(workspaceRoot)
     const here = (path: string) => canonical(resolve(workspaceRoot, expandHome(path)))
     return {
-      mode: request.mode ?? (session && service.overrideOf(session)) ?? config.mode,
-      workspaceRoot,
+      ...stance,
       ...(session === undefined ? {} : { sessionId: session.id }),
-      network: config.network,
       writableRoots: [...config.writableRoots.map(here), ...(git?.writable ?? [])],
       protectedPaths: [
         ...(homeDirectory === undefined ? [] : [homeDirectory]),
@@ -69,7 +81,7 @@ export async function apply(ctx: Context, config: z.output<typeof Config>): Prom
     inner.systemPrompt.context({
       name: 'sandbox:policy',
       order: 110,
-      text: (agent) => policyText(resolvePolicy({ session: agent.session })),
+      text: (agent) => policyText(resolveStance({ session: agent.session })),
     })
   })
 }

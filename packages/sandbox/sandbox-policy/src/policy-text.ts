@@ -1,8 +1,11 @@
 import { assertNever } from '@dsh/core'
 import type { SandboxPolicy } from '@dsh/sandbox'
 
+/** What a policy comes down to before any path of it is looked up. */
+export type PolicyStance = Pick<SandboxPolicy, 'mode' | 'workspaceRoot' | 'network'>
+
 /** What the model is told about the policy of its calls, in the runtime context. */
-export function policyText(policy: SandboxPolicy): string {
+export function policyText(policy: PolicyStance): string {
   const { mode } = policy
   const network = policy.network === 'none' && mode !== 'danger-full-access' ? ' Commands have no network access.' : ''
   switch (mode) {

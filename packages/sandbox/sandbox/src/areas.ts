@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { sep } from 'node:path'
 import type { SandboxPolicy } from './types.ts'
@@ -42,7 +42,8 @@ export function isWithin(root: string, path: string): boolean {
 /** The real path, or the spelling where there is none. */
 export function canonical(path: string): string {
   try {
-    return realpathSync.native(path)
+    // Most files that a policy names are not there, and an error costs far more than a look.
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync.native(path)
   } catch {
     return path
   }
