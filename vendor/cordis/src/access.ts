@@ -22,6 +22,7 @@ interface Reflector {
   handler: { get: Get }
   prototype: {
     ctx: Context
+    bind<F extends Method>(callback: F): F
     get(name: string, strict?: boolean): unknown
     _getImpl(name: string, strict: boolean): { value: unknown } | undefined
   }
@@ -61,6 +62,16 @@ handler.get = (target, prop, ctx) => {
 
 reflector.get = function (name, strict = true) {
   return traced(this.ctx, this._getImpl(name, strict)?.value)
+}
+
+/** Listeners get services as their own context uses them; cordis asks itself how, by proxy, for every argument. */
+reflector.bind = function (callback) {
+  const { ctx } = this
+  const own = (values: unknown[]) => values.map((value) => traced(ctx, value))
+  return new Proxy(callback, {
+    apply: (target, self, args) => Reflect.apply(target, traced(ctx, self), own(args)),
+    construct: (target, args, newTarget) => Reflect.construct(target, own(args), newTarget),
+  })
 }
 
 /** Makes objects that are one of cordis' own services as a context uses it; cordis makes a proxy of each. */
