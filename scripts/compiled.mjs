@@ -59,7 +59,8 @@ async function asFunction(name, text, banner, external) {
 
 /**
  * esbuild copies the exports of a module, getter by getter, once to give it the mark of an ES module, and again for
- * everyone who imports all of it. Chunks mark what they have, and one of Node's modules lends it.
+ * everyone who imports all of it. Chunks mark what they have, and one of Node's modules lends it. Those that most runs
+ * never use are not even loaded.
  */
 function withoutCopies(code) {
   return code
@@ -67,6 +68,8 @@ function withoutCopies(code) {
       /\bmodule\.exports=__toCommonJS\((\w+)\)/,
       'module.exports=Object.defineProperty($1,"__esModule",{value:!0})',
     )
+    .replace(/\b__toESM\(require\("node:(child_process|zlib)"\)\)/g, 'module.later("node:$1")')
+    .replace(/\brequire\("node:(child_process|zlib)"\)/g, 'module.later("node:$1")')
     .replace(/\b__toESM\(require\("node:([\w/]+)"\)\)/g, '({__proto__:require("node:$1"),default:require("node:$1")})')
     .replace(/\b__toESM\((require\("(?!node:)[^"]+\.js"\))\)/g, '$1')
 }

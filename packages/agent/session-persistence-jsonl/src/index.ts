@@ -30,7 +30,7 @@ export const Config = z
   .prefault({})
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
-  if (config.compression === 'zstd' && !canWriteZstd)
+  if (config.compression === 'zstd' && !canWriteZstd())
     throw storeError('SESSION_STORE', 'session-persistence-jsonl: compression "zstd" needs Node 22.15 or newer')
   const homePath = ctx.get('dshHomePath') as ((...segments: string[]) => string) | undefined
   const persistence = createPersistence(ctx, ctx.sessions, {

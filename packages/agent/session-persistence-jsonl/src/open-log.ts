@@ -26,7 +26,7 @@ export interface ContinuedLog {
 export async function continueLog(log: StoredLog): Promise<ContinuedLog> {
   const closers = interruptedTurnClosers(log.events)
   const events = [...log.events, ...closers]
-  if (log.encoding === 'zstd' && !canWriteZstd) return await toPlain(log, events)
+  if (log.encoding === 'zstd' && !canWriteZstd()) return await toPlain(log, events)
   const kept = keepTail(log)
   const file = await AppendFile.open(log.path, log.goodBytes)
   try {

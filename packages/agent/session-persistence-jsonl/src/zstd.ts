@@ -10,7 +10,7 @@ interface ZlibWithZstd {
 }
 const native = zlib as unknown as ZlibWithZstd
 
-export const canWriteZstd = native.zstdCompressSync !== undefined
+export const canWriteZstd = (): boolean => native.zstdCompressSync !== undefined
 
 /** One checksummed frame. */
 export function compressFrame(bytes: Uint8Array): Buffer {

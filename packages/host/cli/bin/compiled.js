@@ -53,6 +53,7 @@ function openCompiled(dist, onScript, pack = join(dist, 'compiled.bin')) {
     const module = {
       exports: {},
       import: (specifier) => import(specifier),
+      later: (name) => later(() => outside(name)),
       frame: load.frame,
       get url() {
         return require('node:url').pathToFileURL(join(dist, name)).href
@@ -91,6 +92,11 @@ function read(file, at, size) {
     done += count
   }
   return bytes
+}
+
+/** A module that is loaded when it is first asked for something. */
+function later(load) {
+  return new Proxy({}, { get: (_, name) => (name === 'default' ? load() : load()[name]) })
 }
 
 /** A frame of a stack with the name of its chunk. */

@@ -173,6 +173,7 @@ function reply(response: IncomingMessage, status: number): HttpReply {
 
 /** Nothing compressed is asked for, but a gateway may send it all the same. */
 export function decoded(body: Readable, encoding: string | string[] | undefined): Readable {
+  if (encoding === undefined) return body
   const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
   if (encoding === 'gzip' || encoding === 'x-gzip') return pipeline(body, createGunzip(flush), () => {})
   if (encoding === 'deflate') return pipeline(body, createInflate(flush), () => {})

@@ -1,14 +1,19 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { type HeadlessOptions, type OutputFormat, outputFormats, type SessionChoice, UsageError } from './options.ts'
+import {
+  type HeadlessOptions,
+  type OutputFormat,
+  outputFormats,
+  type SessionChoice,
+  taskRequired,
+  UsageError,
+} from './options.ts'
 
 export type Parsed =
   | { readonly kind: 'run'; readonly options: HeadlessOptions }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'usage'; readonly message: string }
-
-export const taskRequired = 'error: a task is required, for example: dsh --profile headless "run the tests"'
 
 interface Flags {
   readonly outputFormat: OutputFormat

@@ -63,7 +63,9 @@ function hostOf(ctx: Context, maxJobWaitMs: number): RunHost {
     get store() {
       return ctx.get('sessionPersistence')
     },
-    stdin: process.stdin,
+    get stdin() {
+      return process.stdin
+    },
     streams,
     listen: (listener) => void ctx.on('session/event', listener),
     setPermissionMode(session, mode) {

@@ -28,3 +28,5 @@ export type SessionChoice =
 
 /** The command line, or the state of this machine, asks for something that cannot be done. Exit code 2. */
 export class UsageError extends Error {}
+
+export const taskRequired = 'error: a task is required, for example: dsh --profile headless "run the tests"'

@@ -1,9 +1,9 @@
 import type { Context } from '@dsh/cordis'
 import type {} from '@dsh/host'
-import { formatOf, parseCommandLine } from './command-line.ts'
 import type { HeadlessOptions } from './options.ts'
 import { exitCodes } from './outcome.ts'
 import { createOutput, processStreams } from './output.ts'
+import { plainTask } from './plain-task.ts'
 import { usageOutcome } from './usage.ts'
 
 declare module '@dsh/cordis' {
@@ -18,7 +18,14 @@ export const inject = ['cmdlineArgs']
 
 export async function apply(ctx: Context): Promise<void> {
   const args = ctx.cmdlineArgs.get()
-  const parsed = parseCommandLine(args, { cwd: process.cwd(), stdinIsTerminal: process.stdin.isTTY === true })
+  const cwd = process.cwd()
+  const plain = plainTask(args, cwd)
+  if (plain !== undefined) {
+    ctx.provide('headlessStartup', plain)
+    return
+  }
+  const { formatOf, parseCommandLine } = await import('./command-line.ts')
+  const parsed = parseCommandLine(args, { cwd, stdinIsTerminal: process.stdin.isTTY === true })
   if (parsed.kind === 'run') {
     ctx.provide('headlessStartup', parsed.options)
     return

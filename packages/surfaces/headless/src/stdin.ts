@@ -1,5 +1,4 @@
-import { taskRequired } from './command-line.ts'
-import { UsageError } from './options.ts'
+import { taskRequired, UsageError } from './options.ts'
 
 /** The whole of a piped stdin as the task. */
 export async function readTask(stdin: AsyncIterable<Buffer | string>, signal: AbortSignal): Promise<string> {

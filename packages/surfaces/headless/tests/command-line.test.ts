@@ -3,6 +3,7 @@ import { tempWorkspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
 import { formatOf, parseCommandLine } from '../src/command-line.ts'
 import type { HeadlessOptions } from '../src/options.ts'
+import { plainTask } from '../src/plain-task.ts'
 
 function options(args: readonly string[], cwd = '/'): HeadlessOptions {
   const parsed = parseCommandLine(args, { cwd, stdinIsTerminal: false })
@@ -19,6 +20,13 @@ test('words become one task, wherever the flags stand; behind -- everything is a
   expect(options(['say', '--effort', 'low', 'hi']).task).toBe('say hi')
   expect(options(['--', '-x is broken']).task).toBe('-x is broken')
   expect(options(['--', '--', 'x']).task).toBe('-- x')
+})
+
+test('words alone need no parser, and mean what the parser would have made of them', () => {
+  for (const words of [['hi'], ['say', 'hi'], ['help'], ['a -b'], [' x '], ['', 'x'], ['ä\n', '=', 'session=1']])
+    expect(plainTask(words, '/w')).toEqual(options(words, '/w'))
+  for (const words of [[], [''], [' ', ''], ['-'], ['x', '-'], ['x', '--model', 'y'], ['--', 'x'], ['-c']])
+    expect(plainTask(words, '/w')).toBeUndefined()
 })
 
 test('no words, or a lone -, mean stdin; at a terminal that is a missing task', () => {
