@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { writeCompiled } from './compiled.mjs'
+import { bundlesOf, configsOf } from './configs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const cli = join(root, 'packages/host/cli')
@@ -71,17 +72,24 @@ const result = await build({
 })
 
 const outputs = result.outputFiles.map((file) => ({ path: file.path, contents: file.contents, mode: 0o644 }))
-const { compiledFile, layerToJson, readLayer } = await importSource('packages/host/compose/src/index.ts')
+const source = await importSource(
+  'packages/host/compose/src/index.ts',
+  'packages/host/host/src/plugin.ts',
+  'packages/host/host/src/interpolate.ts',
+  'packages/host/cli/src/known-configs.ts',
+)
+const layers = new Map()
 for (const bundle of readdirSync(join(root, 'bundles'))) {
   const patch = join(root, 'bundles', bundle, 'cordis.patch.yml')
   if (!existsSync(patch)) continue
-  const source = {
+  const layer = {
     label: `@dsh/bundle-${bundle}`,
     kind: 'bundle',
-    file: compiledFile,
+    file: source.compiledFile,
     text: readFileSync(patch, 'utf8'),
   }
-  const compiled = Buffer.from(layerToJson(readLayer(source)))
+  layers.set(bundle, source.readLayer(layer))
+  const compiled = Buffer.from(source.layerToJson(layers.get(bundle)))
   outputs.push({ path: join(dist, 'assets/bundles', bundle, 'layer.json'), contents: compiled, mode: 0o644 })
   for (const file of ['package.json', 'cordis.patch.yml']) {
     asset(join(root, 'bundles', bundle, file), join('bundles', bundle, file))
@@ -94,12 +102,8 @@ outputs.push({ path: join(dist, 'third-party.txt'), contents: Buffer.from(thirdP
 
 // Each file appears whole, and the entry last: a program that starts meanwhile finds a build that fits together.
 outputs.sort((a, b) => Number(a.path === join(dist, 'main.js')) - Number(b.path === join(dist, 'main.js')))
-for (const { path, contents, mode } of outputs) {
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(`${path}.new`, contents, { mode })
-  renameSync(`${path}.new`, path)
-}
-
+for (const output of outputs) put(output)
+await addConfigs()
 await compile()
 
 // Chunks of earlier builds stay for ten minutes: a program that is running may still ask for one.
@@ -110,7 +114,27 @@ for (const entry of readdirSync(dist, { withFileTypes: true, recursive: true }))
   if (!file.endsWith('.js') || Date.now() - statSync(file).mtimeMs > 600_000) rmSync(file)
 }
 
-/** The program runs without what this writes as well, only not as soon. */
+function put({ path, contents, mode }) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}.new`, contents, { mode })
+  renameSync(`${path}.new`, path)
+}
+
+/** The program runs without what this writes as well, only not as soon; and so with the next. */
+async function addConfigs() {
+  const compositions = readdirSync(join(root, 'profiles')).map((profile) => {
+    const ofProfile = bundlesOf(join(root, 'profiles', profile)).map((bundle) => layers.get(bundle))
+    return source.compose(ofProfile).rows
+  })
+  const output = {
+    path: join(dist, 'assets/configs.json'),
+    contents: await configsOf({ compositions, dist, source }),
+    mode: 0o644,
+  }
+  put(output)
+  outputs.push(output)
+}
+
 async function compile() {
   const { startMockServer } = await importSource('packages/testing/llm-mock-server/src/index.ts')
   const call = (name, args) => ({ calls: [{ name, args }] })
@@ -121,7 +145,15 @@ async function compile() {
   ]
   const chunks = result.outputFiles.map(({ path, text }) => [relative(dist, path).replaceAll('\\', '/'), text])
   try {
-    await writeCompiled({ dist, chunks, banner: banner.js, external, startModel: () => startMockServer({ steps }) })
+    const later = schemaChunk()
+    await writeCompiled({
+      dist,
+      chunks,
+      banner: banner.js,
+      external,
+      later,
+      startModel: () => startMockServer({ steps }),
+    })
   } catch (error) {
     // What an earlier build left would run instead of this one.
     rmSync(join(dist, 'compiled.bin'), { force: true })
@@ -130,10 +162,27 @@ async function compile() {
   }
 }
 
-/** A TypeScript module of the tree, for use at build time. */
-async function importSource(path) {
-  const outfile = join(dist, `.build-${process.pid}-${basename(dirname(dirname(path)))}.mjs`)
-  await build({ entryPoints: [join(root, path)], outfile, bundle: true, format: 'esm', platform: 'node', banner })
+/** Where the schema library is: a tenth of the code, for configs that nobody has looked at yet. */
+function schemaChunk() {
+  const [chunk] = Object.entries(result.metafile.outputs).find(([, { inputs }]) =>
+    Object.keys(inputs).some((input) => /[/\\]zod[/\\]v4[/\\]core[/\\]core\.js$/.test(input)),
+  )
+  return basename(chunk)
+}
+
+/** TypeScript modules of the tree as one, for use at build time. */
+async function importSource(...paths) {
+  const outfile = join(dist, `.build-${process.pid}-${basename(dirname(dirname(paths[0])))}.mjs`)
+  const contents = paths.map((path) => `export * from './${path}'`).join('\n')
+  await build({
+    stdin: { contents, resolveDir: root },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    banner,
+    logLevel: 'warning',
+  })
   try {
     return await import(pathToFileURL(outfile).href)
   } finally {

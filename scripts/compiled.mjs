@@ -11,21 +11,29 @@ import compiled from '../packages/host/cli/bin/compiled.js'
 const { engine, openCompiled, together } = compiled
 const self = fileURLToPath(import.meta.url)
 
-/** `chunks` are name and text of each file of the build; `banner` is what each begins with; `startModel` gives a model. */
-export async function writeCompiled({ dist, chunks, banner, external, startModel }) {
+/**
+ * `chunks` are name and text of each file of the build; `banner` is what each begins with; `later` is the chunk that is
+ * loaded when somebody uses it; `startModel` gives a model.
+ */
+export async function writeCompiled({ dist, chunks, banner, external, later, startModel }) {
   const file = join(dist, 'compiled.bin')
   const sources = new Map(
-    await Promise.all(chunks.map(async ([name, text]) => [name, await asFunction(name, text, banner, external)])),
+    await Promise.all(
+      chunks.map(async ([name, text]) => [name, await asFunction(name, text, banner, external, later)]),
+    ),
   )
   if (!chunks.some(([, text]) => text.includes('import(specifier)'))) throw new Error('no importModule in the bundle')
   const scratch = mkdtempSync(join(tmpdir(), 'dsh-build-'))
   try {
     const trial = join(scratch, 'compiled.bin')
     writePack(trial, sources, {})
-    const { started } = await oneTask(scratch, dist, startModel)
+    const { started } = await oneTask(scratch, dist, startModel, [])
     const lines = joinSources(sources, started)
     writePack(trial, sources, lines)
-    const { codes } = await oneTask(scratch, dist, startModel)
+    // A patch brings the YAML parser and the schemas along: its users get their code compiled as well.
+    const patch = join(scratch, 'patch.yml')
+    writeFileSync(patch, '- id: headless-runner\n  config:\n    maxJobWaitMs: 60001\n')
+    const { codes } = await oneTask(scratch, dist, startModel, ['--patch', patch])
     writePack(`${file}.new`, sources, lines, codes)
     renameSync(`${file}.new`, file)
   } finally {
@@ -34,7 +42,7 @@ export async function writeCompiled({ dist, chunks, banner, external, startModel
 }
 
 /** One chunk as the text of a function expression. Relative imports become names of chunks. */
-async function asFunction(name, text, banner, external) {
+async function asFunction(name, text, banner, external, later) {
   const plain = text.startsWith(banner) ? text.slice(banner.length) : text
   const foreign = new RegExp(`\\bimport\\(("(?:${external.join('|')})"|specifier)\\)`, 'g')
   const named = plain
@@ -51,7 +59,7 @@ async function asFunction(name, text, banner, external) {
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'module.url', 'import.meta.frame': 'module.frame' },
   })
-  const source = `(function(exports,require,module){${withoutCopies(code)}\n})`
+  const source = `(function(exports,require,module){${withoutCopies(code, later)}\n})`
   // One byte a character: what is read is what V8 keeps.
   if (/[^\0-\x7f]/.test(source)) throw new Error(`${name} is not ASCII`)
   return source
@@ -62,7 +70,7 @@ async function asFunction(name, text, banner, external) {
  * everyone who imports all of it. Chunks mark what they have, and one of Node's modules lends it. Those that most runs
  * never use are not even loaded.
  */
-function withoutCopies(code) {
+function withoutCopies(code, later) {
   return code
     .replace(
       /\bmodule\.exports=__toCommonJS\((\w+)\)/,
@@ -71,6 +79,7 @@ function withoutCopies(code) {
     .replace(/\b__toESM\(require\("node:(child_process|zlib)"\)\)/g, 'module.later("node:$1")')
     .replace(/\brequire\("node:(child_process|zlib)"\)/g, 'module.later("node:$1")')
     .replace(/\b__toESM\(require\("node:([\w/]+)"\)\)/g, '({__proto__:require("node:$1"),default:require("node:$1")})')
+    .replaceAll(`require("${later}")`, `module.later("${later}")`)
     .replace(/\b__toESM\((require\("(?!node:)[^"]+\.js"\))\)/g, '$1')
 }
 
@@ -110,13 +119,13 @@ function indexOf(parts, lines, start) {
  * Runs one task in a home of its own, in a process of its own. Gives the code of every script that it loaded, and the
  * names of those that only a task loads: what comes with the entry has to serve `--version` as well.
  */
-async function oneTask(scratch, dist, startModel) {
+async function oneTask(scratch, dist, startModel, options) {
   const model = await startModel()
   const run = mkdtempSync(join(scratch, 'run-'))
   try {
     for (const name of ['home', 'ws', 'codes']) mkdirSync(join(run, name))
     writeFileSync(join(run, 'ws/a.txt'), 'a\n')
-    const words = [join(scratch, 'compiled.bin'), join(run, 'codes'), dist, '--profile', 'headless', 'go']
+    const words = [join(scratch, 'compiled.bin'), join(run, 'codes'), dist, '--profile', 'headless', ...options, 'go']
     const child = spawn(process.execPath, [self, ...words], {
       cwd: join(run, 'ws'),
       env: {

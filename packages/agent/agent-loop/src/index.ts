@@ -1,5 +1,6 @@
 import type { Agent, AgentOptions } from '@dsh/agent'
 import { type Context, createScope } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/token-meter'
 import * as z from 'zod'
 import './events.ts'
@@ -23,25 +24,27 @@ export const inject = ['agents', 'sessions', 'llm', 'tools', 'systemPrompt']
 
 const positive = 'must be a positive integer'
 
-export const Config = z.strictObject({
-  /** Surfaces make the agents here; a composition cannot declare any. */
-  agents: z.array(z.unknown()).max(0, { error: 'agents are made by surfaces: the list must be empty' }).optional(),
-  maxParallelToolCalls: z
-    .int({ error: `maxParallelToolCalls ${positive}` })
-    .positive({ error: `maxParallelToolCalls ${positive}` })
-    .default(10),
-  /** `digest` compares hashes, at a cost of O(new messages); `full` derives everything again and compares texts. */
-  guard: z.enum(['digest', 'full']).default('digest'),
-  /** Limits of agents that bring none of their own. */
-  limits: z
-    .strictObject({
-      /** Model requests per turn. */
-      maxTurns: z.int().positive().optional(),
-      maxWallMs: z.int().positive().optional(),
-      maxBudgetUsd: z.number().positive().optional(),
-    })
-    .default({}),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Surfaces make the agents here; a composition cannot declare any. */
+    agents: z.array(z.unknown()).max(0, { error: 'agents are made by surfaces: the list must be empty' }).optional(),
+    maxParallelToolCalls: z
+      .int({ error: `maxParallelToolCalls ${positive}` })
+      .positive({ error: `maxParallelToolCalls ${positive}` })
+      .default(10),
+    /** `digest` compares hashes, at a cost of O(new messages); `full` derives everything again and compares texts. */
+    guard: z.enum(['digest', 'full']).default('digest'),
+    /** Limits of agents that bring none of their own. */
+    limits: z
+      .strictObject({
+        /** Model requests per turn. */
+        maxTurns: z.int().positive().optional(),
+        maxWallMs: z.int().positive().optional(),
+        maxBudgetUsd: z.number().positive().optional(),
+      })
+      .default({}),
+  }),
+)
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   const { agents, sessions, llm, tools, systemPrompt } = ctx

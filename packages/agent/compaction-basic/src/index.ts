@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import { LlmCode } from '@dsh/llm'
 import * as z from 'zod'
 import { createCompactor } from './compactor.ts'
@@ -18,25 +19,27 @@ declare module '@dsh/cordis' {
 export const name = 'compaction-basic'
 export const inject = ['llm', 'tokenMeter', 'sessions']
 
-const ratio = z.number().gt(0).lt(1)
-export const Config = z
-  .strictObject({
-    /** Share of the context window from which history is made smaller. */
-    thresholdRatio: ratio.default(0.8),
-    /** Share of the window that stays as it is, counted from the newest message. */
-    retainRatio: ratio.default(0.16),
-    retainTokens: z.int().min(0).optional(),
-    /** Output tokens of a summary. */
-    maxTokens: z.int().positive().default(8192),
-    compactionRetries: z.int().min(0).default(1),
-    /** Summaries per step after the provider refused a request as too long. */
-    maxOverflowRetries: z.int().min(0).default(1),
-    /** Off: only `/compact` compacts. */
-    auto: z.boolean().default(true),
-  })
-  .refine((config) => config.retainRatio < config.thresholdRatio, {
-    error: 'retainRatio must be smaller than thresholdRatio',
-  })
+const ratio = lazySchema(() => z.number().gt(0).lt(1))
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** Share of the context window from which history is made smaller. */
+      thresholdRatio: ratio.default(0.8),
+      /** Share of the window that stays as it is, counted from the newest message. */
+      retainRatio: ratio.default(0.16),
+      retainTokens: z.int().min(0).optional(),
+      /** Output tokens of a summary. */
+      maxTokens: z.int().positive().default(8192),
+      compactionRetries: z.int().min(0).default(1),
+      /** Summaries per step after the provider refused a request as too long. */
+      maxOverflowRetries: z.int().min(0).default(1),
+      /** Off: only `/compact` compacts. */
+      auto: z.boolean().default(true),
+    })
+    .refine((config) => config.retainRatio < config.thresholdRatio, {
+      error: 'retainRatio must be smaller than thresholdRatio',
+    }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

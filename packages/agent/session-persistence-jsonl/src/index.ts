@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import * as z from 'zod'
 import { storeError } from './errors.ts'
 import { defaultRoot, resolveRoot } from './paths.ts'
@@ -18,16 +19,18 @@ export { decompressLog } from './zstd.ts'
 export const name = 'session-persistence-jsonl'
 export const inject = ['sessions']
 
-export const Config = z
-  .strictObject({
-    /** Absolute, `~` allowed. Default: `sessions` below the home. */
-    root: z.string().optional(),
-    /** Of new logs. Both encodings are always read. */
-    compression: z.enum(['none', 'zstd']).default('none'),
-    packChunks: z.boolean().default(true),
-    writeBatchMaxDelayMs: z.int().min(1).max(2_147_483_647).default(200),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** Absolute, `~` allowed. Default: `sessions` below the home. */
+      root: z.string().optional(),
+      /** Of new logs. Both encodings are always read. */
+      compression: z.enum(['none', 'zstd']).default('none'),
+      packChunks: z.boolean().default(true),
+      writeBatchMaxDelayMs: z.int().min(1).max(2_147_483_647).default(200),
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   if (config.compression === 'zstd' && !canWriteZstd())

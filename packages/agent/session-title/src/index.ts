@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type { Fold, Session, SessionEvent, SessionEventOf } from '@dsh/session'
 import * as z from 'zod'
 import { cleanTitle, fallbackTitle } from './title-text.ts'
@@ -18,13 +19,15 @@ declare module '@dsh/cordis' {
 export const name = 'session-title'
 export const inject = ['sessions']
 
-export const Config = z
-  .strictObject({
-    fallbackMaxWords: z.int().positive().default(5),
-    fallbackMaxBytes: z.int().positive().default(40),
-    maxTitleBytes: z.int().positive().default(80),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      fallbackMaxWords: z.int().positive().default(5),
+      fallbackMaxBytes: z.int().positive().default(40),
+      maxTitleBytes: z.int().positive().default(80),
+    })
+    .prefault({}),
+)
 
 const titles: Fold<string | undefined> = {
   initial: () => undefined,

@@ -1,5 +1,6 @@
 import type { Agent } from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/session'
 import type {} from '@dsh/system-prompt'
 import type {} from '@dsh/tools'
@@ -27,23 +28,25 @@ const positive = (key: string, value: number) =>
     )
     .default(value)
 
-export const Config = z
-  .strictObject({
-    maxResults: positive('maxResults', 20),
-    /** Of the index of one workspace. */
-    maxEntries: positive('maxEntries', 10_000),
-    excludedDirectories: z
-      .array(
-        z
-          .string()
-          .refine(
-            (name) => name.trim() !== '' && !/[/\\]/.test(name) && name !== '.' && name !== '..',
-            'file-reference-local: excludedDirectories entries must be non-empty directory basenames',
-          ),
-      )
-      .default(['.git', 'node_modules']),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      maxResults: positive('maxResults', 20),
+      /** Of the index of one workspace. */
+      maxEntries: positive('maxEntries', 10_000),
+      excludedDirectories: z
+        .array(
+          z
+            .string()
+            .refine(
+              (name) => name.trim() !== '' && !/[/\\]/.test(name) && name !== '.' && name !== '..',
+              'file-reference-local: excludedDirectories entries must be non-empty directory basenames',
+            ),
+        )
+        .default(['.git', 'node_modules']),
+    })
+    .prefault({}),
+)
 export type Config = z.output<typeof Config>
 
 const guidance =

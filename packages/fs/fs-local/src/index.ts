@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import * as z from 'zod'
 import { createLocalFs } from './local-fs.ts'
@@ -15,11 +16,13 @@ export { nodeSyscalls, type Syscalls } from './syscalls.ts'
 
 export const name = 'fs-local'
 
-export const Config = z.strictObject({
-  /** For relative paths of callers without a directory of their own. Default: the process's. */
-  cwd: z.string().optional(),
-  diffBasisMaxBytes: z.number().default(10 * 1024 * 1024),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** For relative paths of callers without a directory of their own. Default: the process's. */
+    cwd: z.string().optional(),
+    diffBasisMaxBytes: z.number().default(10 * 1024 * 1024),
+  }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import { createLocalFs, stateDirOf } from '@dsh/fs-local'
 import type {} from '@dsh/sandbox'
 import * as z from 'zod'
@@ -7,11 +8,13 @@ import { fenced } from './fence.ts'
 export const name = 'fs-sandbox'
 export const inject = ['sandboxPolicy']
 
-export const Config = z.strictObject({
-  /** For relative paths of callers without a directory of their own. Default: the process's. */
-  cwd: z.string().optional(),
-  diffBasisMaxBytes: z.number().default(10 * 1024 * 1024),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** For relative paths of callers without a directory of their own. Default: the process's. */
+    cwd: z.string().optional(),
+    diffBasisMaxBytes: z.number().default(10 * 1024 * 1024),
+  }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

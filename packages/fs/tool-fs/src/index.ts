@@ -2,6 +2,7 @@ import type { Agent } from '@dsh/agent'
 import type {} from '@dsh/attachment-local'
 import type {} from '@dsh/commands'
 import { type Context, notify, scopeTarget } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/fs'
 import type {} from '@dsh/llm'
 import type {} from '@dsh/sandbox'
@@ -31,23 +32,25 @@ const cap = (key: string, value: number) =>
     .refine((given) => Number.isSafeInteger(given) && given > 0, `tool-fs: ${key} must be a positive integer`)
     .default(value)
 
-export const Config = z.strictObject({
-  read: z.boolean().default(true),
-  readImage: z.boolean().default(true),
-  write: z.boolean().default(true),
-  edit: z.boolean().default(true),
-  applyPatch: z.boolean().default(false),
-  /** Default and maximum lines of one read. */
-  readLimit: cap('readLimit', 2000),
-  /** Characters kept per line. */
-  readMaxLineLength: cap('readMaxLineLength', 2000),
-  /** Bytes of shown text per read. */
-  readMaxBytes: cap('readMaxBytes', 51_200),
-  /** Files from here on are streamed. */
-  readStreamMinSize: cap('readStreamMinSize', 10 * 1024 * 1024),
-  /** Further lines of advice behind the first line of a result or an error. */
-  hints: z.boolean().default(true),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    read: z.boolean().default(true),
+    readImage: z.boolean().default(true),
+    write: z.boolean().default(true),
+    edit: z.boolean().default(true),
+    applyPatch: z.boolean().default(false),
+    /** Default and maximum lines of one read. */
+    readLimit: cap('readLimit', 2000),
+    /** Characters kept per line. */
+    readMaxLineLength: cap('readMaxLineLength', 2000),
+    /** Bytes of shown text per read. */
+    readMaxBytes: cap('readMaxBytes', 51_200),
+    /** Files from here on are streamed. */
+    readStreamMinSize: cap('readStreamMinSize', 10 * 1024 * 1024),
+    /** Further lines of advice behind the first line of a result or an error. */
+    hints: z.boolean().default(true),
+  }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Context, notify, scopeTarget } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/fs'
 import type {} from '@dsh/sandbox'
 import type { ToolExecution } from '@dsh/tools'
@@ -9,20 +10,22 @@ import { description } from './texts.ts'
 export const name = 'tool-str-replace-editor'
 export const inject = ['tools', 'fs']
 
-export const Config = z.strictObject({
-  /** UTF-16 units of one output. */
-  maxOutputChars: z
-    .number()
-    .refine(
-      (given) => Number.isSafeInteger(given) && given > 0,
-      'tool-str-replace-editor: maxOutputChars must be a positive safe integer',
-    )
-    .default(16_000),
-  description: z
-    .string()
-    .refine((given) => given.trim() !== '', 'tool-str-replace-editor: description must be non-empty')
-    .default(description),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** UTF-16 units of one output. */
+    maxOutputChars: z
+      .number()
+      .refine(
+        (given) => Number.isSafeInteger(given) && given > 0,
+        'tool-str-replace-editor: maxOutputChars must be a positive safe integer',
+      )
+      .default(16_000),
+    description: z
+      .string()
+      .refine((given) => given.trim() !== '', 'tool-str-replace-editor: description must be non-empty')
+      .default(description),
+  }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

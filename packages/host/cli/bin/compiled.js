@@ -53,7 +53,7 @@ function openCompiled(dist, onScript, pack = join(dist, 'compiled.bin')) {
     const module = {
       exports: {},
       import: (specifier) => import(specifier),
-      later: (name) => later(() => outside(name)),
+      later: (name) => later(() => load(name)),
       frame: load.frame,
       get url() {
         return require('node:url').pathToFileURL(join(dist, name)).href

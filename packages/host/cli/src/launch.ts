@@ -4,6 +4,7 @@ import { type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
 import { layerEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
+import { knownConfigs } from './known-configs.ts'
 import { composeProfile, type LayerOptions, userFiles } from './layers.ts'
 import { moduleLoader, stackFrame, stackMark } from './load-module.ts'
 import { initialiseProfile, readProfile, templateNames } from './profile.ts'
@@ -31,6 +32,7 @@ export async function launch(request: LaunchRequest): Promise<number> {
   const host = await boot({
     composition,
     load: moduleLoader(profile.dir),
+    knownConfig: knownConfigs(),
     provides: (row) => builtins[row]?.provides ?? [],
     stackMark,
     stackFrame,

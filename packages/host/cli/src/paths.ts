@@ -11,6 +11,9 @@ const checkout = join(here, '../../../..')
 /** The installed package: `bin/`, `dist/` and the manifest. */
 export const packageRoot = join(here, '..')
 
+/** What the build put beside the code. */
+export const assetsDir = built ? join(here, 'assets') : undefined
+
 /** Bundles that come with the program, one directory each: `base`, `headless`, … */
 export const bundlesDir = built ? join(here, 'assets/bundles') : join(checkout, 'bundles')
 

@@ -5,7 +5,7 @@ import { audit, type Provides } from './audit.ts'
 import { createDiagnostics, type LogLevel } from './diagnostics.ts'
 import { provideFacts } from './facts.ts'
 import { faultLine, type StackFrame, type StackMark } from './fault-line.ts'
-import { allMounted, type LoadModule, type MountedRow, type MountOptions, settle } from './mount.ts'
+import { allMounted, type KnownConfig, type LoadModule, type MountedRow, type MountOptions, settle } from './mount.ts'
 import { sayTo } from './notices.ts'
 import { executePlan, planRows } from './reconcile.ts'
 import { createReload } from './reload.ts'
@@ -16,6 +16,8 @@ export interface BootOptions {
   readonly composition: Composition
   readonly load: LoadModule
   readonly provides: Provides
+  /** What a row's schema makes of a config, where that is known already; undefined: it is asked. */
+  readonly knownConfig?: KnownConfig
   /** Default: no row is recognised in a stack. */
   readonly stackMark?: StackMark
   /** Default: a frame names its own file. */
@@ -118,7 +120,13 @@ class RunningTree {
     this.ctx = ctx
     this.options = options
     this.composition = options.composition
-    this.mountOptions = { load: options.load, home: options.homePath, realms: new Map(), closing }
+    this.mountOptions = {
+      load: options.load,
+      home: options.homePath,
+      realms: new Map(),
+      closing,
+      knownConfig: options.knownConfig,
+    }
   }
 
   async mount(): Promise<void> {

@@ -7,6 +7,8 @@ import { injectOf, type RowPlugin, rowPlugin, validateConfig } from './plugin.ts
 /** Gives the module of a row name; throws when there is none. */
 export type LoadModule = (name: string) => Promise<unknown>
 
+export type KnownConfig = (rowName: string, config: unknown) => unknown
+
 /** A row of the running tree. */
 export interface MountedRow {
   readonly row: RowNode
@@ -23,6 +25,7 @@ export interface MountOptions {
   readonly home: (path: string) => string
   /** Realms by label: rows that name the same label share one. */
   readonly realms: Map<string, symbol>
+  readonly knownConfig: KnownConfig | undefined
   /** True once the program is ending: nothing may start any more. */
   readonly closing: () => boolean
 }
@@ -86,10 +89,14 @@ function startRow(ctx: Context, row: RowNode, plugin: RowPlugin, options: MountO
     inject,
     apply: (inner: Context) => {
       const config = interpolate(row.fields['config'], { ctx: inner, home: options.home })
-      return plugin.start(inner, validateConfig(plugin.Config, plugin.Config === undefined ? config : (config ?? {})))
+      return plugin.start(inner, options.knownConfig?.(row.name, config) ?? validConfig(plugin, config))
     },
   })
   return { row, inject: Object.keys(inject), state: 'mounted', fiber: originalFiber(handle) }
+}
+
+function validConfig({ Config }: RowPlugin, config: unknown): unknown {
+  return validateConfig(Config, Config === undefined ? config : (config ?? {}))
 }
 
 /** `ctx.plugin` hands out a derived object; what the fiber itself writes is on its prototype. */

@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import * as z from 'zod'
 import type { AgentDefaultModel } from './types.ts'
 
@@ -12,11 +13,13 @@ declare module '@dsh/cordis' {
 
 export const name = 'agent-default-model'
 
-export const Config = z.strictObject({
-  provider: z.string().min(1).default('deepseek-official'),
-  model: z.string().min(1).default('deepseek-v4-flash'),
-  reasoningEffort: z.string().min(1).optional(),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    provider: z.string().min(1).default('deepseek-official'),
+    model: z.string().min(1).default('deepseek-v4-flash'),
+    reasoningEffort: z.string().min(1).optional(),
+  }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

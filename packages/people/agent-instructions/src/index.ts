@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { type Agent, userMessage } from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import type { UserMessage } from '@dsh/llm'
 import type { ToolExecution } from '@dsh/tools'
@@ -12,15 +13,17 @@ import { createReader, nestedDirs, projectDirs, type Source } from './sources.ts
 
 export const name = 'agent-instructions'
 
-export const Config = z.strictObject({
-  /** Of all instruction text in one message. */
-  maxBytes: z.int().positive().default(65_536),
-  /** A longer file is skipped. */
-  maxSourceBytes: z.int().positive().default(1_048_576),
-  /** Looked for in every directory, in this order. */
-  files: z.array(z.string().min(1)).default(['AGENTS.md', 'CLAUDE.md', 'AGENTS.local.md', 'CLAUDE.local.md']),
-  rootMarker: z.string().min(1).default('.git'),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Of all instruction text in one message. */
+    maxBytes: z.int().positive().default(65_536),
+    /** A longer file is skipped. */
+    maxSourceBytes: z.int().positive().default(1_048_576),
+    /** Looked for in every directory, in this order. */
+    files: z.array(z.string().min(1)).default(['AGENTS.md', 'CLAUDE.md', 'AGENTS.local.md', 'CLAUDE.local.md']),
+    rootMarker: z.string().min(1).default('.git'),
+  }),
+)
 
 /** Tools whose `file_path` shows that the agent works in a directory. */
 const touching = new Set(['read', 'read_image', 'write', 'edit'])

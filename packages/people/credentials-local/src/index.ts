@@ -1,4 +1,5 @@
 import { type Context, notify } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import * as z from 'zod'
 import { createCredentials } from './service.ts'
@@ -21,12 +22,14 @@ declare module '@dsh/cordis' {
 
 export const name = 'credentials-local'
 
-export const Config = z.strictObject({
-  /** Absolute path; default `.credentials.yaml` in the home. `false`: the environment is the only source. */
-  file: z.union([z.string().min(1), z.literal(false)]).optional(),
-  /** False: a file that cannot be used is reported, and the run goes on without it. */
-  strict: z.boolean().default(true),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Absolute path; default `.credentials.yaml` in the home. `false`: the environment is the only source. */
+    file: z.union([z.string().min(1), z.literal(false)]).optional(),
+    /** False: a file that cannot be used is reported, and the run goes on without it. */
+    strict: z.boolean().default(true),
+  }),
+)
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

@@ -1,5 +1,6 @@
 import type {} from '@dsh/commands'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/sandbox'
 import type {} from '@dsh/session'
 import type {} from '@dsh/shell'
@@ -23,20 +24,24 @@ declare module '@dsh/cordis' {
 export const name = 'permission-presets'
 export const inject = ['shell', 'approval', 'sessions', 'sandboxPolicy']
 
-const preset = z.strictObject({
-  sandbox: z.enum(['read-only', 'workspace-write', 'danger-full-access']),
-  approval: z.enum(['ask', 'never']),
-})
-
-export const Config = z.strictObject({
-  /** Named pairs of sandbox mode and approval policy, in the order people see them. */
-  presets: z.record(z.string().min(1), preset).default({
-    'workspace-write': { sandbox: 'workspace-write', approval: 'ask' },
-    'danger-full-access': { sandbox: 'danger-full-access', approval: 'never' },
+const preset = lazySchema(() =>
+  z.strictObject({
+    sandbox: z.enum(['read-only', 'workspace-write', 'danger-full-access']),
+    approval: z.enum(['ask', 'never']),
   }),
-  /** Of new sessions; default: the preset that equals the composed sandbox and approval defaults. */
-  defaultPreset: z.string().min(1).optional(),
-})
+)
+
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Named pairs of sandbox mode and approval policy, in the order people see them. */
+    presets: z.record(z.string().min(1), preset).default({
+      'workspace-write': { sandbox: 'workspace-write', approval: 'ask' },
+      'danger-full-access': { sandbox: 'danger-full-access', approval: 'never' },
+    }),
+    /** Of new sessions; default: the preset that equals the composed sandbox and approval defaults. */
+    defaultPreset: z.string().min(1).optional(),
+  }),
+)
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   if (ctx.shell.sandboxMode === undefined)

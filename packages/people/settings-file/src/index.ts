@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Context, notify } from '@dsh/cordis'
 import type { JsonObject } from '@dsh/core'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import * as z from 'zod'
 import { createSettings } from './service.ts'
@@ -21,10 +22,12 @@ declare module '@dsh/cordis' {
 
 export const name = 'settings-file'
 
-export const Config = z.strictObject({
-  /** Absolute path; default: `settings.yaml` in the home, or `settings.yml` or `.json` where that is what exists. */
-  file: z.string().min(1).optional(),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Absolute path; default: `settings.yaml` in the home, or `settings.yml` or `.json` where that is what exists. */
+    file: z.string().min(1).optional(),
+  }),
+)
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   const candidates = ['settings.yaml', 'settings.yml', 'settings.json'].map((file) => ctx.dshHomePath(file))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Agent } from '@dsh/agent'
 import { type Context, scopeTarget } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type { UserMessage } from '@dsh/llm'
 import type {} from '@dsh/system-prompt'
 import * as z from 'zod'
@@ -26,10 +27,12 @@ declare module '@dsh/cordis' {
 
 export const name = 'user-approval'
 
-export const Config = z.strictObject({
-  /** `never` refuses without asking anybody. A session may override it. */
-  policy: z.enum(['ask', 'never']).default('ask'),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** `never` refuses without asking anybody. A session may override it. */
+    policy: z.enum(['ask', 'never']).default('ask'),
+  }),
+)
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   const policyOf: ApprovalService['policyOf'] = (session) => policyOverride(session) ?? config.policy

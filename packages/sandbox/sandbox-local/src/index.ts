@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import { findLauncher } from '@dsh/landlock-run'
 import { canonical, isWithin, tempRoots } from '@dsh/sandbox'
@@ -17,30 +18,32 @@ import type { SandboxSettings } from './settings.ts'
 
 export const name = 'sandbox-local'
 
-export const Config = z.strictObject({
-  /** In the order in which they are tried; none = every command is refused. Default: those of this system. */
-  rungs: z.array(z.enum(rungNames)).optional(),
-  /** What confined commands find at /tmp: the real one, an empty one per call, or one per session. */
-  tmp: z.enum(['host', 'fresh', 'session']).default('host'),
-  /** Unix sockets that confined commands may use, or directories of such. */
-  sockets: z.array(z.string().min(1)).default([]),
-  /** Package managers of confined commands: caches below dsh's home, or none of our business. */
-  caches: z.enum(['own', 'off']).default('own'),
-  /** Bounds on all confined commands together, where the machine can set them. */
-  limits: z
-    .strictObject({
-      pids: z.number().int().positive().default(4096),
-      memoryShare: z.number().positive().max(1).default(0.8),
-    })
-    .prefault({}),
-  /** What this deployment knows not to hold; reported with every result. */
-  knownGaps: z.array(z.string().min(1)).default([]),
-  probeTimeoutMs: z.number().positive().default(5000),
-  /** A bubblewrap-compatible command in the place of bubblewrap. */
-  runnerCommand: z.array(z.string().min(1)).default([]),
-  /** Accepted for older patches. The runner's status decides whether it failed, not what it printed. */
-  runnerFailureSignatures: z.array(z.string()).default([]),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** In the order in which they are tried; none = every command is refused. Default: those of this system. */
+    rungs: z.array(z.enum(rungNames)).optional(),
+    /** What confined commands find at /tmp: the real one, an empty one per call, or one per session. */
+    tmp: z.enum(['host', 'fresh', 'session']).default('host'),
+    /** Unix sockets that confined commands may use, or directories of such. */
+    sockets: z.array(z.string().min(1)).default([]),
+    /** Package managers of confined commands: caches below dsh's home, or none of our business. */
+    caches: z.enum(['own', 'off']).default('own'),
+    /** Bounds on all confined commands together, where the machine can set them. */
+    limits: z
+      .strictObject({
+        pids: z.number().int().positive().default(4096),
+        memoryShare: z.number().positive().max(1).default(0.8),
+      })
+      .prefault({}),
+    /** What this deployment knows not to hold; reported with every result. */
+    knownGaps: z.array(z.string().min(1)).default([]),
+    probeTimeoutMs: z.number().positive().default(5000),
+    /** A bubblewrap-compatible command in the place of bubblewrap. */
+    runnerCommand: z.array(z.string().min(1)).default([]),
+    /** Accepted for older patches. The runner's status decides whether it failed, not what it printed. */
+    runnerFailureSignatures: z.array(z.string()).default([]),
+  }),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   const homePath = ctx.get('dshHomePath')

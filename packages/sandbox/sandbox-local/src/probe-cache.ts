@@ -1,10 +1,11 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { release } from 'node:os'
 import { dirname } from 'node:path'
+import { lazySchema } from '@dsh/core'
 import * as z from 'zod'
 import type { Verdict } from './probe.ts'
 
-const Entry = z.object({ key: z.string(), holes: z.array(z.string()) })
+const Entry = lazySchema(() => z.object({ key: z.string(), holes: z.array(z.string()) }))
 
 /** What a verdict depends on. A system that was set up differently since is found by the first command that fails. */
 export function probeKey(rung: string, version: number, runner: string): string {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import { canonical, type SandboxMode, type SandboxPolicy, type SandboxPolicyService, sandboxModes } from '@dsh/sandbox'
 import type { Session } from '@dsh/session'
@@ -13,17 +14,19 @@ import { sessionRoots } from './session-root.ts'
 
 export const name = 'sandbox-policy'
 
-export const Config = z.strictObject({
-  mode: z.enum(sandboxModes).default('read-only'),
-  workspaceRoot: z.string().min(1).optional(),
-  network: z.enum(['shared', 'none']).default('shared'),
-  /** Directories that workspace-write may change as well. */
-  writableRoots: z.array(z.string().min(1)).default([]),
-  /** Paths that stay read-only inside the workspace. */
-  protectedPaths: z.array(z.string().min(1)).default([]),
-  /** Paths that file tools and commands do not read. */
-  denyRead: z.array(z.string().min(1)).default([]),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    mode: z.enum(sandboxModes).default('read-only'),
+    workspaceRoot: z.string().min(1).optional(),
+    network: z.enum(['shared', 'none']).default('shared'),
+    /** Directories that workspace-write may change as well. */
+    writableRoots: z.array(z.string().min(1)).default([]),
+    /** Paths that stay read-only inside the workspace. */
+    protectedPaths: z.array(z.string().min(1)).default([]),
+    /** Paths that file tools and commands do not read. */
+    denyRead: z.array(z.string().min(1)).default([]),
+  }),
+)
 
 interface PolicyRequest {
   readonly session?: Session

@@ -1,5 +1,6 @@
 import type { Agent } from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import * as z from 'zod'
 import { Jobs } from './service.ts'
 import type { JobFacts, JobsService } from './types.ts'
@@ -21,12 +22,14 @@ declare module '@dsh/cordis' {
 }
 
 export const name = 'jobs-local'
-export const Config = z
-  .strictObject({
-    /** Running jobs an agent may have at a time. */
-    maxPerOwner: z.number().int().positive().default(10),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** Running jobs an agent may have at a time. */
+      maxPerOwner: z.number().int().positive().default(10),
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   const jobs = new Jobs(ctx, config.maxPerOwner)

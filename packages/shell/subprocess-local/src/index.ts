@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type { SubprocessService } from '@dsh/subprocess'
 import * as z from 'zod'
 import { scrub } from './environment.ts'
@@ -9,7 +10,7 @@ import { PipePool } from './pipe-pool.ts'
 import { spawnProcess } from './spawn.ts'
 
 export const name = 'subprocess-local'
-export const Config = z.strictObject({}).default({})
+export const Config = lazySchema(() => z.strictObject({}).default({}))
 
 export async function apply(ctx: Context): Promise<void> {
   const searchPath = process.env['PATH'] ?? ''

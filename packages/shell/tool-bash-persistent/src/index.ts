@@ -1,5 +1,6 @@
 import { findBash } from '@dsh/bash-local'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import type {} from '@dsh/sandbox'
 import type {} from '@dsh/shell-env'
@@ -11,15 +12,17 @@ import { defaultDescription } from './words.ts'
 
 export const name = 'tool-bash-persistent'
 export const inject = ['tools', 'sandbox', 'sandboxPolicy', 'subprocess']
-export const Config = z
-  .strictObject({
-    /** A command that takes longer ends the shell. */
-    timeoutMs: z.number().positive().default(300_000),
-    /** UTF-16 units of one output; the head is kept. */
-    maxOutputChars: z.number().int().positive().default(16_000),
-    description: z.string().min(1).default(defaultDescription),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** A command that takes longer ends the shell. */
+      timeoutMs: z.number().positive().default(300_000),
+      /** UTF-16 units of one output; the head is kept. */
+      maxOutputChars: z.number().int().positive().default(16_000),
+      description: z.string().min(1).default(defaultDescription),
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   const { subprocess, sandbox, sandboxPolicy } = ctx

@@ -1,4 +1,5 @@
 import { type Context, FiberPhase } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/jobs-local'
 import type { Session } from '@dsh/session'
 import type {} from '@dsh/system-prompt'
@@ -9,12 +10,14 @@ import { guidance } from './description.ts'
 
 export const name = 'tool-bash'
 export const inject = ['tools', 'shell', 'systemPrompt', 'shellEnv']
-export const Config = z
-  .strictObject({
-    /** Whether background commands are offered where the composition has jobs. */
-    enableRunInBackground: z.boolean().default(true),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** Whether background commands are offered where the composition has jobs. */
+      enableRunInBackground: z.boolean().default(true),
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   const { shell, shellEnv } = ctx

@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/system-prompt'
 import { guide } from '@dsh/tools'
 import * as z from 'zod'
@@ -8,20 +9,22 @@ import { guidance } from './words.ts'
 
 export const name = 'tool-jobs'
 export const inject = ['tools', 'jobs', 'systemPrompt']
-export const Config = z
-  .strictObject({
-    waitTimeoutMs: z.number().positive().default(30_000),
-    maxWaitTimeoutMs: z.number().positive().default(600_000),
-    completionDelivery: z.enum(['wakeup', 'quiet']).default('wakeup'),
-    maxConsecutiveWakes: z.number().int().nonnegative().default(3),
-  })
-  .refine((config) => config.waitTimeoutMs <= config.maxWaitTimeoutMs, {
-    error: ({ input }) => {
-      const { waitTimeoutMs, maxWaitTimeoutMs } = input as { waitTimeoutMs: number; maxWaitTimeoutMs: number }
-      return `tool-jobs: waitTimeoutMs (${waitTimeoutMs}) exceeds maxWaitTimeoutMs (${maxWaitTimeoutMs})`
-    },
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      waitTimeoutMs: z.number().positive().default(30_000),
+      maxWaitTimeoutMs: z.number().positive().default(600_000),
+      completionDelivery: z.enum(['wakeup', 'quiet']).default('wakeup'),
+      maxConsecutiveWakes: z.number().int().nonnegative().default(3),
+    })
+    .refine((config) => config.waitTimeoutMs <= config.maxWaitTimeoutMs, {
+      error: ({ input }) => {
+        const { waitTimeoutMs, maxWaitTimeoutMs } = input as { waitTimeoutMs: number; maxWaitTimeoutMs: number }
+        return `tool-jobs: waitTimeoutMs (${waitTimeoutMs}) exceeds maxWaitTimeoutMs (${maxWaitTimeoutMs})`
+      },
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   const { jobs, tools } = ctx

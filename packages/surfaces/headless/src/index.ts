@@ -2,6 +2,7 @@ import { access, constants, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type {} from '@dsh/agent-default-model'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import type {} from '@dsh/jobs-local'
 import type {} from '@dsh/permission-presets'
@@ -20,12 +21,14 @@ export type { ResultDocument } from './result-document.ts'
 export const name = 'headless-runner'
 export const inject = ['agentDefaultModel', 'agents', 'sessions', 'llm', 'headlessStartup']
 
-export const Config = z.strictObject({
-  /** Takes the place of the task on the command line. */
-  task: z.string().optional(),
-  /** How long a completed run waits for background jobs that the agent left running. */
-  maxJobWaitMs: z.number().nonnegative().default(60_000),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Takes the place of the task on the command line. */
+    task: z.string().optional(),
+    /** How long a completed run waits for background jobs that the agent left running. */
+    maxJobWaitMs: z.number().nonnegative().default(60_000),
+  }),
+)
 
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {
   const exit = ctx.get('appExit')

@@ -1,5 +1,6 @@
 import { type Agent, pluginMessage } from '@dsh/agent'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/tools'
 import * as z from 'zod'
 import { type Chain, callKey, nextLink } from './chain.ts'
@@ -7,11 +8,13 @@ import { reminderText } from './reminder.ts'
 
 export const name = 'repeat-tool-reminder'
 
-export const Config = z.strictObject({
-  /** After so many identical calls in a row a reminder follows the result; the first one is a hint, later ones show the call. */
-  thresholds: z.array(z.int().min(2)).min(1).default([3, 5, 8]),
-  argumentsPreviewChars: z.int().min(1).default(500),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** After so many identical calls in a row a reminder follows the result; the first one is a hint, later ones show the call. */
+    thresholds: z.array(z.int().min(2)).min(1).default([3, 5, 8]),
+    argumentsPreviewChars: z.int().min(1).default(500),
+  }),
+)
 
 /** Reminds, never blocks: a call may have a reason to be repeated. */
 export async function apply(ctx: Context, config: z.infer<typeof Config>): Promise<void> {

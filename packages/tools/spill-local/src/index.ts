@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/host'
 import * as z from 'zod'
 import { FileSpillStore } from './store.ts'
@@ -16,14 +17,16 @@ declare module '@dsh/cordis' {
 }
 
 export const name = 'spill-local'
-export const Config = z
-  .strictObject({
-    /** Where the files go; default `$DSH_HOME/spill`, which commands inside the sandbox can read. */
-    root: z.string().min(1).optional(),
-    /** Whether this run's files end with it. A resumed session still names them, so they stay until they are old. */
-    removeAtExit: z.boolean().default(false),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** Where the files go; default `$DSH_HOME/spill`, which commands inside the sandbox can read. */
+      root: z.string().min(1).optional(),
+      /** Whether this run's files end with it. A resumed session still names them, so they stay until they are old. */
+      removeAtExit: z.boolean().default(false),
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context, config: z.output<typeof Config>): Promise<void> {
   const home = ctx.get('dshHomePath')

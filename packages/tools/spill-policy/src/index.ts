@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type { ContentBlock } from '@dsh/llm'
 import type {} from '@dsh/spill-local'
 import type { PostExecuteDecision, ToolExecution } from '@dsh/tools'
@@ -7,16 +8,18 @@ import { excerpt } from './excerpt.ts'
 
 export const name = 'spill-policy'
 export const inject = ['tools']
-export const Config = z
-  .strictObject({
-    /** A longer text result is stored and replaced by an excerpt of at most this many bytes. Absent = off. */
-    maxInlineBytes: z
-      .custom<number>((value) => Number.isInteger(value) && (value as number) >= 0, {
-        error: ({ input }) => `spill-policy: maxInlineBytes must be a non-negative integer (got ${String(input)})`,
-      })
-      .optional(),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** A longer text result is stored and replaced by an excerpt of at most this many bytes. Absent = off. */
+      maxInlineBytes: z
+        .custom<number>((value) => Number.isInteger(value) && (value as number) >= 0, {
+          error: ({ input }) => `spill-policy: maxInlineBytes must be a non-negative integer (got ${String(input)})`,
+        })
+        .optional(),
+    })
+    .prefault({}),
+)
 
 /** Its windows are bounded already; a stored one would only be read again. */
 const exempt = new Set(['read'])

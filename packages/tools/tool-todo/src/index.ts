@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import type {} from '@dsh/session'
 import type { JsonSchema } from '@dsh/tools'
 import * as z from 'zod'
@@ -7,10 +8,12 @@ import { checkTodos, description, parameters, sequentialDescription, summary, ty
 export const name = 'tool-todo'
 export const inject = ['tools']
 
-export const Config = z.strictObject({
-  /** Whether several tasks may be in progress at once. */
-  allowParallelInProgress: z.boolean().default(true),
-})
+export const Config = lazySchema(() =>
+  z.strictObject({
+    /** Whether several tasks may be in progress at once. */
+    allowParallelInProgress: z.boolean().default(true),
+  }),
+)
 
 const output: JsonSchema = { type: 'object', properties: { todos: parameters.properties?.['todos'] ?? {} } }
 

@@ -1,4 +1,5 @@
 import type { Context } from '@dsh/cordis'
+import { lazySchema } from '@dsh/core'
 import * as z from 'zod'
 import { Tools } from './registry.ts'
 import type { PostExecuteDecision, PreExecuteDecision, ToolExecution, ToolResult, ToolsService } from './types.ts'
@@ -32,12 +33,14 @@ declare module '@dsh/cordis' {
 
 export const name = 'tools'
 
-export const Config = z
-  .strictObject({
-    /** How tools are offered to the model: each one by its own name. */
-    mode: z.literal('native', { error: 'mode must be native: there is no code mode here' }).optional(),
-  })
-  .prefault({})
+export const Config = lazySchema(() =>
+  z
+    .strictObject({
+      /** How tools are offered to the model: each one by its own name. */
+      mode: z.literal('native', { error: 'mode must be native: there is no code mode here' }).optional(),
+    })
+    .prefault({}),
+)
 
 export async function apply(ctx: Context): Promise<void> {
   new Tools(ctx)
