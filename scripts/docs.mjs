@@ -5,7 +5,6 @@ import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import * as z from 'zod'
 import { bin, root } from './ready.mjs'
 
 const out = path.join(root, 'docs/reference')
@@ -100,7 +99,7 @@ async function configPage(mounted) {
     const file = path.join(root, 'packages/host/cli/dist/rows', `${name.slice('@dsh/'.length)}.js`)
     const { Config } = await import(pathToFileURL(file))
     if (Config === undefined) continue
-    const schema = z.toJSONSchema(Config, { io: 'input', unrepresentable: 'any' })
+    const schema = Config['~standard'].jsonSchema.input({ libraryOptions: { unrepresentable: 'any' } })
     const fields = fieldsOf(schema)
     if (fields.length === 0) continue
     const at = packageOf(name)

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type MockStep, startMockServer } from '@dsh/llm-mock-server'
 import { atTestEnd, tempWorkspace } from '@dsh/testkit'
@@ -84,21 +85,30 @@ test('--help and --version load the entry and a handful of chunks, and no row', 
   }
 })
 
-test('the compiled program runs, and V8 takes every piece of code that was stored for this version of it', async () => {
+/** Runs the compiled program on the model given, and then `after`; gives what it said. */
+async function compiled(words: readonly string[], after = '') {
+  const server = await startMockServer({ steps: [{ text: 'hello' }] })
+  atTestEnd(() => server.close())
   const place = await tempWorkspace({
     'run.mjs': `
 import compiled from ${JSON.stringify(path.join(path.dirname(dsh), 'compiled.js'))}
 const load = compiled.openCompiled(${JSON.stringify(path.resolve(dsh, '../../dist'))}, (name, script) => {
   console.log('chunk', name, script.cachedDataRejected)
 })
-process.argv.push('--profile', 'headless', '--dump-config')
+process.argv.push(...${JSON.stringify(words)})
 load('main.js')
-const thrown = await load('rows/headless.js').apply({ get: () => { throw new Error('late') } }).catch((error) => error)
-console.log(load.frame(thrown.stack))
+console.log('chunk of the entry: that was the last')
+${after}
 `,
   })
   const child = spawn(process.execPath, [place.path('run.mjs')], {
-    env: { PATH: process.env['PATH'], HOME: place.root, DSH_HOME: place.path('home') },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: place.root,
+      DSH_HOME: place.path('home'),
+      DEEPSEEK_BASE_URL: server.url,
+      DEEPSEEK_API_KEY: 'k',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''
@@ -106,11 +116,33 @@ console.log(load.frame(thrown.stack))
     said += data
   })
   expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+  return said
+}
+
+test('the compiled program runs, and V8 takes every piece of code that was stored for this version of it', async () => {
+  const said = await compiled(
+    ['--profile', 'headless', '--dump-config'],
+    `const thrown = await load('rows/headless.js').apply({ get: () => { throw new Error('late') } }).catch((error) => error)
+console.log(load.frame(thrown.stack))`,
+  )
   expect(said).toContain('@dsh/agent-loop')
   expect(said).toMatch(/at Object\.apply \(dsh:\/rows\/headless\.js:\d+:\d+\)/)
   const chunks = said.split('\n').filter((line) => line.startsWith('chunk '))
   expect(chunks.some((line) => line.endsWith(' false'))).toBe(true)
   expect(chunks.filter((line) => line.endsWith(' true'))).toEqual([])
+})
+
+test('one answer needs the entry and one script more: no option parser, no YAML, no schemas', async () => {
+  const said = await compiled(['-p', 'hi'], 'console.log(`together ${load.together.join(" ")}`)')
+  expect(said).toContain('hello')
+  const afterEntry = said.slice(said.indexOf('chunk of the entry'))
+  expect(afterEntry.match(/^chunk \S+\.js/gm)).toEqual(['chunk start.js'])
+  const together = /^together (.*)$/m.exec(said)?.[1]?.split(' ') ?? []
+  expect(together).toContain('rows/agent-loop.js')
+  for (const name of together) {
+    const text = await readFile(path.resolve(dsh, '../../dist', name), 'utf8')
+    expect(text.match(/CommanderError\d*=class|YAMLParseError\d*=class|\$constructor\("\$ZodType"/g), name).toBeNull()
+  }
 })
 
 test('one answer loads its rows once, and neither the terminal, nor images, nor the process library', async () => {

@@ -19,14 +19,14 @@ declare module '@dsh/cordis' {
 export const name = 'compaction-basic'
 export const inject = ['llm', 'tokenMeter', 'sessions']
 
-const ratio = lazySchema(() => z.number().gt(0).lt(1))
+const ratio = () => z.number().gt(0).lt(1)
 export const Config = lazySchema(() =>
   z
     .strictObject({
       /** Share of the context window from which history is made smaller. */
-      thresholdRatio: ratio.default(0.8),
+      thresholdRatio: ratio().default(0.8),
       /** Share of the window that stays as it is, counted from the newest message. */
-      retainRatio: ratio.default(0.16),
+      retainRatio: ratio().default(0.16),
       retainTokens: z.int().min(0).optional(),
       /** Output tokens of a summary. */
       maxTokens: z.int().positive().default(8192),

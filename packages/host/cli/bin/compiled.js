@@ -13,7 +13,8 @@ const together = 'start.js'
 
 /**
  * Gives a function that runs a chunk, or nothing when there is no compiled program for this engine.
- * `onScript` hears of every script as it is loaded. The function's `frame` names the chunk that a stack frame lies in.
+ * `onScript` hears of every script as it is loaded. The function's `together` names the chunks of the one script, and its
+ * `frame` gives a stack frame the name of its chunk.
  */
 function openCompiled(dist, onScript, pack = join(dist, 'compiled.bin')) {
   const file = open(pack)
@@ -63,6 +64,7 @@ function openCompiled(dist, onScript, pack = join(dist, 'compiled.bin')) {
     body(module.exports, load, module)
     return module.exports
   }
+  load.together = Object.keys(index.lines)
   load.frame = (text) => plainFrame(text, index.lines)
   return load
 }

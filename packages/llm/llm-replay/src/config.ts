@@ -34,7 +34,7 @@ export const Config = z.strictObject({
       z.strictObject({
         id: z.string().min(1),
         name: z.string().min(1).optional(),
-        retryPolicy: retryPolicySchema.optional(),
+        retryPolicy: retryPolicySchema().optional(),
         models: z.array(model).default([]),
       }),
     )

@@ -1,25 +1,24 @@
-import { lazySchema } from '@dsh/core'
 import * as z from 'zod'
 import { LlmCode } from './errors.ts'
 import type { RetryPolicy } from './types.ts'
 
-const count = lazySchema(() => z.int().min(0))
-const delay = lazySchema(() => z.int().min(0).max(2_147_483_647))
+const count = () => z.int().min(0)
+const delay = () => z.int().min(0).max(2_147_483_647)
 
 const backoffShape = () => ({
-  initialDelayMs: delay.optional(),
-  maxDelayMs: delay.optional(),
+  initialDelayMs: delay().optional(),
+  maxDelayMs: delay().optional(),
   jitterRatio: z.number().min(0).max(1).optional(),
 })
 
 /** `retryPolicy` of a provider's config. The backoff may stand in a `backoff` mapping or beside the other keys. */
-export const retryPolicySchema = lazySchema(() =>
+export const retryPolicySchema = () =>
   z.discriminatedUnion('mode', [
     z.strictObject({
       mode: z.literal('normal'),
-      maxRetries: count.optional(),
+      maxRetries: count().optional(),
       retryableCodes: z.array(z.string().min(1)).optional(),
-      maxRetryAfterMs: delay.optional(),
+      maxRetryAfterMs: delay().optional(),
       backoff: z.strictObject(backoffShape()).optional(),
       ...backoffShape(),
     }),
@@ -28,9 +27,8 @@ export const retryPolicySchema = lazySchema(() =>
       backoff: z.strictObject(backoffShape()).optional(),
       ...backoffShape(),
     }),
-  ]),
-)
-export type RetryPolicyInput = z.infer<typeof retryPolicySchema>
+  ])
+export type RetryPolicyInput = z.infer<ReturnType<typeof retryPolicySchema>>
 
 /** Failures that asking again can cure. A request fails before any tool of its step runs, so a cut stream is among them. */
 const retryableCodes = [

@@ -14,24 +14,25 @@ declare module '@dsh/cordis' {
 
 export const name = 'token-meter'
 
-const dollars = lazySchema(() => z.number().min(0))
-const hour = lazySchema(() => z.int().min(0).max(24))
-const price = lazySchema(() =>
+const dollars = () => z.number().min(0)
+const hour = () => z.int().min(0).max(24)
+const price = () =>
   z.strictObject({
     /** Absent: of this model on any provider. */
     provider: z.string().min(1).optional(),
     model: z.string().min(1),
     asOf: z.iso.date(),
-    input: dollars,
-    cacheRead: dollars.optional(),
-    cacheWrite: dollars.optional(),
-    output: dollars,
-    peak: z.strictObject({ hours: z.array(z.tuple([hour, hour])).min(1), factor: z.number().positive() }).optional(),
-  }),
-)
+    input: dollars(),
+    cacheRead: dollars().optional(),
+    cacheWrite: dollars().optional(),
+    output: dollars(),
+    peak: z
+      .strictObject({ hours: z.array(z.tuple([hour(), hour()])).min(1), factor: z.number().positive() })
+      .optional(),
+  })
 
 /** Dollars per million tokens. A model that is not here has unknown costs; it is never taken as free. */
-const knownPrices: z.infer<typeof price>[] = [
+const knownPrices: z.infer<ReturnType<typeof price>>[] = [
   {
     provider: 'deepseek-official',
     model: 'deepseek-v4-flash',
@@ -49,7 +50,7 @@ const knownPrices: z.infer<typeof price>[] = [
   },
 ]
 
-export const Config = lazySchema(() => z.strictObject({ prices: z.array(price).default(knownPrices) }))
+export const Config = lazySchema(() => z.strictObject({ prices: z.array(price()).default(knownPrices) }))
 export type Config = z.infer<typeof Config>
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

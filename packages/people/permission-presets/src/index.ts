@@ -24,17 +24,16 @@ declare module '@dsh/cordis' {
 export const name = 'permission-presets'
 export const inject = ['shell', 'approval', 'sessions', 'sandboxPolicy']
 
-const preset = lazySchema(() =>
+const preset = () =>
   z.strictObject({
     sandbox: z.enum(['read-only', 'workspace-write', 'danger-full-access']),
     approval: z.enum(['ask', 'never']),
-  }),
-)
+  })
 
 export const Config = lazySchema(() =>
   z.strictObject({
     /** Named pairs of sandbox mode and approval policy, in the order people see them. */
-    presets: z.record(z.string().min(1), preset).default({
+    presets: z.record(z.string().min(1), preset()).default({
       'workspace-write': { sandbox: 'workspace-write', approval: 'ask' },
       'danger-full-access': { sandbox: 'danger-full-access', approval: 'never' },
     }),
