@@ -138,11 +138,8 @@ async function addConfigs() {
 async function compile() {
   const { startMockServer } = await importSource('packages/testing/llm-mock-server/src/index.ts')
   const call = (name, args) => ({ calls: [{ name, args }] })
-  const steps = [
-    call('read', { file_path: 'a.txt' }),
-    call('bash', { command: 'true', description: 'Do nothing' }),
-    { text: 'Done.' },
-  ]
+  const calls = [call('read', { file_path: 'a.txt' }), call('bash', { command: 'true', description: 'Do nothing' })]
+  const startModel = (steps) => startMockServer({ steps: [...steps, { text: 'Done.' }] })
   const chunks = result.outputFiles.map(({ path, text }) => [relative(dist, path).replaceAll('\\', '/'), text])
   try {
     const later = schemaChunk()
@@ -152,11 +149,11 @@ async function compile() {
       banner: banner.js,
       external,
       later,
-      startModel: () => startMockServer({ steps }),
+      calls,
+      startModel,
     })
   } catch (error) {
     // What an earlier build left would run instead of this one.
-    rmSync(join(dist, 'compiled.bin'), { force: true })
     rmSync(join(dist, 'compiled.bin'), { force: true })
     console.error(`build: not compiled ahead: ${error.message}`)
   }

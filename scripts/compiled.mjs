@@ -13,9 +13,10 @@ const self = fileURLToPath(import.meta.url)
 
 /**
  * `chunks` are name and text of each file of the build; `banner` is what each begins with; `later` is the chunk that is
- * loaded when somebody uses it; `startModel` gives a model.
+ * loaded when somebody uses it; `startModel` gives a model that makes the calls given, then answers; `calls` are those
+ * whose code is worth compiling.
  */
-export async function writeCompiled({ dist, chunks, banner, external, later, startModel }) {
+export async function writeCompiled({ dist, chunks, banner, external, later, calls, startModel }) {
   const file = join(dist, 'compiled.bin')
   const sources = new Map(
     await Promise.all(
@@ -27,13 +28,13 @@ export async function writeCompiled({ dist, chunks, banner, external, later, sta
   try {
     const trial = join(scratch, 'compiled.bin')
     writePack(trial, sources, {})
-    const { started } = await oneTask(scratch, dist, startModel, [])
+    const { started } = await oneTask(scratch, dist, () => startModel([]), [])
     const lines = joinSources(sources, started)
     writePack(trial, sources, lines)
     // A patch brings the YAML parser and the schemas along: its users get their code compiled as well.
     const patch = join(scratch, 'patch.yml')
     writeFileSync(patch, '- id: headless-runner\n  config:\n    maxJobWaitMs: 60001\n')
-    const { codes } = await oneTask(scratch, dist, startModel, ['--patch', patch])
+    const { codes } = await oneTask(scratch, dist, () => startModel(calls), ['--patch', patch])
     writePack(`${file}.new`, sources, lines, codes)
     renameSync(`${file}.new`, file)
   } finally {
