@@ -11,7 +11,7 @@ Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
 // An empty HOME is nobody's home; without one the system's own entry counts.
 if (process.env['HOME'] === '') delete process.env['HOME']
 
-const exitCode = watchOutput()
+let exitCode = (code: number): number => code
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code
 })
@@ -30,8 +30,10 @@ async function main(argv: readonly string[]): Promise<number> {
         say(`${version}\n`)
         return 0
       case 'command':
+        exitCode = watchOutput()
         return await (await commands[request.name]!()).run(request.args)
       case 'launch':
+        exitCode = watchOutput()
         if (request.dump !== undefined) return await (await import('./dump.ts')).dump(request)
         return await (await import('./launch.ts')).launch(request)
     }
@@ -50,6 +52,7 @@ function say(text: string): void {
   try {
     writeSync(1, text)
   } catch {
+    exitCode = watchOutput()
     process.stdout.write(text)
   }
 }
