@@ -77,8 +77,8 @@ function withoutCopies(code, later) {
       /\bmodule\.exports=__toCommonJS\((\w+)\)/,
       'module.exports=Object.defineProperty($1,"__esModule",{value:!0})',
     )
-    .replace(/\b__toESM\(require\("node:(child_process|zlib)"\)\)/g, 'module.later("node:$1")')
-    .replace(/\brequire\("node:(child_process|zlib)"\)/g, 'module.later("node:$1")')
+    .replace(/\b__toESM\(require\("node:(child_process|v8|zlib)"\)\)/g, 'module.later("node:$1")')
+    .replace(/\brequire\("node:(child_process|v8|zlib)"\)/g, 'module.later("node:$1")')
     .replace(/\b__toESM\(require\("node:([\w/]+)"\)\)/g, '({__proto__:require("node:$1"),default:require("node:$1")})')
     .replaceAll(`require("${later}")`, `module.later("${later}")`)
     .replace(/\b__toESM\((require\("(?!node:)[^"]+\.js"\))\)/g, '$1')

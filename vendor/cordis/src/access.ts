@@ -1,5 +1,5 @@
 import { Context, isObject, symbols } from 'cordis'
-import { traced } from './traced.ts'
+import { entry, traced } from './traced.ts'
 
 /**
  * cordis makes an error, stack and all, on every use of a service or of its own methods through a context, and throws
@@ -40,6 +40,7 @@ const mixed = new Map<string | symbol, 'fiber' | 'reflect' | 'registry' | 'event
   ...['on', 'once', 'parallel', 'emit', 'serial', 'bail', 'waterfall'].map((name) => [name, 'events'] as const),
 ])
 const usable = new WeakMap<object, new (ctx: Target) => Record<string | symbol, Method>>()
+const methods = new WeakMap<object, Map<string, Method>>()
 
 handler.get = (target, prop, ctx) => {
   if (typeof prop === 'symbol') return Reflect.get(target, prop, ctx)
@@ -52,8 +53,11 @@ handler.get = (target, prop, ctx) => {
     const source = mixed.get(prop)
     if (source === undefined || ctx[symbols.receiver] !== undefined) return slowly(target, prop, ctx)
     if (source === 'fiber') return def.get?.call(ctx)
-    const service = new (useOf(target[source]))(ctx[symbols.shadow] ? Object.getPrototypeOf(ctx) : ctx)
-    return (service[prop] as Method).bind(service)
+    const own = entry(methods, ctx, () => new Map<string, Method>())
+    return entry(own, prop, () => {
+      const service = new (useOf(target[source]))(ctx[symbols.shadow] ? Object.getPrototypeOf(ctx) : ctx)
+      return (service[prop] as Method).bind(service)
+    })
   }
   if (def?.type !== 'service' || target.events._hooks['internal/get']?.length) return slowly(target, prop, ctx)
   const impl = found(prop, target[symbols.isolate][prop], (ctx[symbols.shadow] ?? ctx).fiber)
@@ -76,18 +80,16 @@ reflector.bind = function (callback) {
 
 /** Makes objects that are one of cordis' own services as a context uses it; cordis makes a proxy of each. */
 function useOf(service: object): new (ctx: Target) => Record<string | symbol, Method> {
-  let Use = usable.get(service)
-  if (Use === undefined) {
-    Use = class {
+  return entry(usable, service, () => {
+    const Use = class {
       readonly ctx: Target
       constructor(ctx: Target) {
         this.ctx = ctx
       }
-    } as never
-    Object.setPrototypeOf((Use as unknown as { prototype: object }).prototype, service)
-    usable.set(service, Use as never)
-  }
-  return Use as never
+    }
+    Object.setPrototypeOf(Use.prototype, service)
+    return Use as never
+  })
 }
 
 /** The service as this fiber or one above it has it, as long as none of them says that it must come from itself. */

@@ -42,7 +42,8 @@ function isOwnMethod(service: Service, prop: string): boolean {
   return false
 }
 
-function entry<K extends object, V>(
+/** What the map has under a key, made on first use. */
+export function entry<K, V>(
   map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,
   make: () => V,

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
 import { type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
+import { calmEngine } from './engine.ts'
 import { layerEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
 import { knownConfigs } from './known-configs.ts'
@@ -46,6 +47,7 @@ export async function launch(request: LaunchRequest): Promise<number> {
       ? {}
       : { reload: { files: userFiles(profile, home), recompose: () => composeProfile(profile, layers) } }),
   })
+  if (host.shutdown.code === undefined) calmEngine(host.ctx)
   const onIdle = () => {
     const off = host.ctx.hostRows.disabled().map(({ id }) => id)
     const note = off.length === 0 ? '' : ` (disabled: ${off.join(', ')})`
