@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import v8 from 'node:v8'
 import { transform } from 'esbuild'
 import compiled from '../packages/host/cli/bin/compiled.js'
 
@@ -155,6 +156,8 @@ async function oneTask(scratch, dist, startModel, options) {
 if (process.argv[1] === self) {
   const [pack, out, dist, ...words] = process.argv.splice(2)
   process.argv.push(...words)
+  // Code that was made under other flags than those of a start is refused at every start.
+  v8.setFlagsFromString = () => {}
   const scripts = []
   let entry = 0
   process.once('exit', () => {
