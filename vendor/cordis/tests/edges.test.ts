@@ -289,3 +289,42 @@ test('using a service makes no error; asking for one that is not there throws on
   }
   expect(made.length).toBeGreaterThan(0)
 })
+
+test('a service as a context uses it is one object, and speaks for that context alone', async () => {
+  const ctx = new Context()
+  const tools = new EdgeTools(ctx)
+  const seen: EdgeTools[] = []
+  const owners: object[] = [{ name: 'first' }, { name: 'second' }]
+  for (const owner of owners) {
+    const scope = await createScope(ctx, owner)
+    const one = scope.ctx.edgeTools
+    expect(scope.ctx.edgeTools).toBe(one)
+    expect(scope.ctx.get('edgeTools')).toBe(one)
+    one.register()
+    one.register()
+    seen.push(one)
+  }
+  expect(seen[0]).not.toBe(seen[1])
+  expect(tools.owners).toEqual([owners[0], owners[0], owners[1], owners[1]])
+})
+
+test('a method that is replaced is replaced for every context that used the old one', async () => {
+  const ctx = new Context()
+  const tools = new EdgeTools(ctx)
+  const { ctx: inner } = await createScope(ctx, {})
+  const dispose = inner.edgeTools.register()
+  tools.register = () => dispose
+  expect(inner.edgeTools.register()).toBe(dispose)
+  expect(tools.owners).toHaveLength(1)
+})
+
+test('listeners hear services as their own context uses them', async () => {
+  const ctx = new Context()
+  new EdgeTools(ctx)
+  const heard: unknown[] = []
+  const { ctx: inner } = await createScope(ctx, {})
+  inner.on('edge/fact', (word) => void heard.push(word))
+  ctx.emit('edge/fact', ctx.edgeTools as never)
+  expect(heard).toHaveLength(1)
+  expect(heard[0] === inner.edgeTools).toBe(true)
+})
