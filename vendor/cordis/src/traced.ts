@@ -12,8 +12,15 @@ type Service = Record<string | symbol, unknown>
 export function traced(ctx: Context, value: unknown): unknown {
   if (!isObject(value) || (value as Service)[symbols.tracker] === undefined) return value
   if (Object.hasOwn(value, symbols.shadow)) return getTraceable(ctx, value)
+  const service = original(value as Service)
   const ofContext = entry(kept, ctx, () => new WeakMap<object, object>())
-  return entry(ofContext, value, () => withKeptMethods(value as Service, getTraceable(ctx, value) as Service))
+  return entry(ofContext, service, () => withKeptMethods(service, getTraceable(ctx, service)))
+}
+
+/** The service itself, of one that some context uses. */
+function original(service: Service): Service {
+  const inner = service[symbols.original] as Service | undefined
+  return inner === undefined ? service : original(inner)
 }
 
 /** Methods by the `this` that they are asked of: the service itself, or one that cordis gave to another of its methods. */
