@@ -4,6 +4,7 @@ import { errorText } from '@dsh/core'
 import { guardVersion, isHeaderLine, readHeader, type SessionHeader, type StoredSession } from '@dsh/session'
 import { projectDirs } from './locate.ts'
 import { projectDir, rawName, zstdName } from './paths.ts'
+import { parseFirst } from './scan.ts'
 import { decompressLog } from './zstd.ts'
 
 const indexName = 'index.json'
@@ -123,7 +124,7 @@ function describe(bytes: Buffer, from: number, known: Entry | undefined): Omit<E
   if (header === undefined) {
     const end = bytes.indexOf(0x0a)
     if (end < 0) throw new Error('empty or header-less session log')
-    const value: unknown = JSON.parse(bytes.toString('utf8', 0, end))
+    const value = parseFirst(bytes, end)
     if (isHeaderLine(value)) guardVersion(String(value['id']), value['version'], '')
     header = readHeader(value)
   }

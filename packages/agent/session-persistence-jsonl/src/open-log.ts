@@ -12,7 +12,7 @@ export interface ContinuedLog {
   readonly encoding: StoredLog['encoding']
   /** With the closers of an interrupted turn, which are on disk by now. */
   readonly events: readonly SessionEvent[]
-  /** Where a cut tail of more than one line was kept. */
+  /** Where a cut tail was kept; half a line is not. */
   readonly kept?: string
   /** Writes further events; `file.sync` makes them durable. */
   append(events: readonly SessionEvent[]): void
@@ -26,8 +26,9 @@ export interface ContinuedLog {
 export async function continueLog(log: StoredLog): Promise<ContinuedLog> {
   const closers = interruptedTurnClosers(log.events)
   const events = [...log.events, ...closers]
-  if (log.encoding === 'zstd' && !canWriteZstd()) return await toPlain(log, events)
   const kept = keepTail(log)
+  if (log.encoding === 'zstd' && !canWriteZstd())
+    return { ...(await toPlain(log, events)), ...(kept === undefined ? {} : { kept }) }
   const file = await AppendFile.open(log.path, log.goodBytes)
   try {
     const behind = log.events.length - log.salvaged
@@ -63,11 +64,10 @@ async function toPlain(log: StoredLog, events: readonly SessionEvent[]): Promise
   return { file, path, encoding: 'jsonl', events, append: (more) => file.append(storedLines(more)) }
 }
 
-/** One half-written line is worth nothing; anything longer may be, so it is not thrown away. */
-function keepTail({ dropped, encoding, path, goodBytes }: StoredLog): string | undefined {
-  if (encoding !== 'jsonl' || dropped === undefined || dropped.lines < 2) return undefined
-  const tail = fs.readFileSync(path).subarray(goodBytes)
+/** One half-written line is worth nothing; a whole one may be, so it is not thrown away. */
+function keepTail({ dropped, path }: StoredLog): string | undefined {
+  if (dropped === undefined || !dropped.tail.includes(0x0a)) return undefined
   const kept = join(dirname(path), `torn-${Date.now()}.jsonl`)
-  fs.writeFileSync(kept, tail, { mode: 0o600 })
+  fs.writeFileSync(kept, dropped.tail, { mode: 0o600 })
   return kept
 }

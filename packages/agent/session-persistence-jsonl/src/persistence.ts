@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { Context } from '@dsh/cordis'
 import { type Session, type SessionPersistence, type SessionsService, sessionError } from '@dsh/session'
+import { droppedText } from './dropped-text.ts'
 import { closedEvents, forkSeed } from './fork-seed.ts'
 import { listSessions } from './listing.ts'
 import { locateLog } from './locate.ts'
@@ -85,10 +86,8 @@ export function createPersistence(
       try {
         const log = await readStored(id)
         const { file, path, encoding, events, kept } = await continueLog(log)
-        if (kept !== undefined)
-          ctx.logger.warn(
-            `session "${id}": line ${log.dropped?.line} of its log and ${(log.dropped?.lines ?? 1) - 1} more were not readable (${log.dropped?.why}); they are kept in ${kept}`,
-          )
+        if (log.dropped !== undefined)
+          ctx.logger.warn(droppedText(id, log.dropped, log.path, kept === undefined ? {} : { kept }))
         opened.set(id, { log: { file, lock, written: events.length }, path, encoding })
         const { type: _type, version: _version, ...header } = log.header
         return sessions.create({ ...header, seed: events })
@@ -106,14 +105,18 @@ export function createPersistence(
       const header = live?.header ?? (stored as StoredLog).header
       const all = live?.events ?? closedEvents((stored as StoredLog).events)
       const seed = forkSeed(sourceId, all, boundary)
-      return sessions.create({
-        id: id ?? `session-${randomUUID()}`,
+      const childId = id ?? `session-${randomUUID()}`
+      const child = sessions.create({
+        id: childId,
         ...(header.cwd === undefined ? {} : { cwd: header.cwd }),
         parentSession: sourceId,
         seedLength: seed.length,
         ...(header.agentPreset === undefined ? {} : { agentPreset: header.agentPreset }),
         seed,
       })
+      if (stored?.dropped !== undefined)
+        ctx.logger.warn(droppedText(sourceId, stored.dropped, stored.path, { copy: childId }))
+      return child
     },
 
     async inspect(id) {

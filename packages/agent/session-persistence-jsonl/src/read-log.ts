@@ -14,7 +14,7 @@ import {
 } from '@dsh/session'
 import { encodeId, projectDir, zstdName } from './paths.ts'
 import { firstLine, type Scan, scanEvents } from './scan.ts'
-import { type Decompressed, decompressLog } from './zstd.ts'
+import { decompressLog } from './zstd.ts'
 
 export type Encoding = 'jsonl' | 'zstd'
 
@@ -26,7 +26,7 @@ export interface StoredLog {
   readonly encoding: Encoding
   /** Bytes of the file to keep: whole lines, or whole frames. */
   readonly goodBytes: number
-  /** Of `events`, those that lie behind `goodBytes`, salvaged from a torn frame. */
+  /** Of `events`, those that lie behind `goodBytes`, salvaged from a frame that is not kept. */
   readonly salvaged: number
   /** What was left out at the end. */
   readonly dropped: Scan['dropped']
@@ -45,28 +45,28 @@ export async function readLog(target: ReadTarget): Promise<StoredLog> {
   const encoding: Encoding = path.endsWith(zstdName) ? 'zstd' : 'jsonl'
   const bytes = fs.readFileSync(path)
   try {
-    const plain: Decompressed =
-      encoding === 'zstd'
-        ? await decompressLog(bytes)
-        : { text: bytes, goodBytes: bytes.length, goodText: bytes.length }
-    const first = firstLine(plain.text)
+    const { text, ends } = encoding === 'zstd' ? await decompressLog(bytes) : { text: bytes, ends: undefined }
+    const first = firstLine(text)
     if (isHeaderLine(first.value)) guardVersion(id, first.value['version'], path)
     const header = readHeader(first.value)
     checkPlace(header, target)
-    const scan = scanEvents(plain.text, first.end)
+    const scan = scanEvents(text, first.end)
     const upgraded = scan.events.map((event) => upgradeEvent(event, id))
     guardTypes(id, upgraded, path)
     const events = validateSeed(upgraded)
-    const salvaged = encoding === 'zstd' && scan.goodBytes > plain.goodText ? countBehind(plain, first.end, scan) : 0
-    const goodBytes = encoding === 'zstd' ? plain.goodBytes : scan.goodBytes
+    // Of a compressed log whole frames are kept; good lines behind the last of them are written anew.
+    const kept = ends?.findLast((end) => end.text <= scan.goodBytes)
+    const salvaged =
+      kept === undefined || kept.text === scan.goodBytes ? 0 : countBehind(text, kept.text, first.end, scan)
+    const goodBytes = kept?.file ?? scan.goodBytes
     return { header, events, path, encoding, goodBytes, salvaged, dropped: scan.dropped }
   } catch (error) {
     throw failedValidation(id, error)
   }
 }
 
-function countBehind(plain: Decompressed, from: number, scan: Scan): number {
-  return scan.events.length - scanEvents(plain.text.subarray(0, plain.goodText), from).events.length
+function countBehind(text: Buffer, end: number, from: number, scan: Scan): number {
+  return scan.events.length - scanEvents(text.subarray(0, end), from).events.length
 }
 
 function checkPlace(header: SessionHeader, { root, path, id }: ReadTarget): void {

@@ -130,8 +130,7 @@ function cwdOf(projectPath: string, project: string): string | undefined {
   if (projectDir(process.cwd()) === project) return process.cwd()
   for (const neighbour of fs.readdirSync(projectPath)) {
     try {
-      const line = fs.readFileSync(join(projectPath, neighbour, rawName), 'utf8').split('\n', 1)[0] ?? ''
-      const { cwd, id } = readHeader(JSON.parse(line))
+      const { cwd, id } = readHeader(firstValue(fs.readFileSync(join(projectPath, neighbour, rawName))).value)
       if (cwd !== undefined && encodeId(id) === neighbour && projectDir(cwd) === project) return cwd
     } catch {
       // The neighbour may be broken too.

@@ -6,7 +6,17 @@ export interface Scan {
   /** Bytes of the text that hold the header and `events`. */
   readonly goodBytes: number
   /** Set when the rest was left out: a writer died in the middle of it. */
-  readonly dropped?: { readonly line: number; readonly bytes: number; readonly lines: number; readonly why: string }
+  readonly dropped?: Dropped
+}
+
+export interface Dropped {
+  /** Of the first line that was left out. */
+  readonly line: number
+  readonly bytes: number
+  readonly lines: number
+  readonly why: string
+  /** The text itself. */
+  readonly tail: Buffer
 }
 
 interface Line {
@@ -24,7 +34,7 @@ export function firstValue(bytes: Buffer): { readonly value: unknown; readonly e
   const at = bytes.indexOf(newline)
   const end = at < 0 ? bytes.length : at + 1
   try {
-    return { value: JSON.parse(bytes.toString('utf8', 0, end)), end }
+    return { value: parseFirst(bytes, end), end }
   } catch {
     return { value: undefined, end }
   }
@@ -35,10 +45,15 @@ export function firstLine(bytes: Buffer): { readonly value: unknown; readonly en
   const at = bytes.indexOf(newline)
   if (at < 0) throw corrupt('empty or header-less session log')
   try {
-    return { value: JSON.parse(bytes.toString('utf8', 0, at)), end: at + 1 }
+    return { value: parseFirst(bytes, at), end: at + 1 }
   } catch (error) {
     throw corrupt('corrupt session log: header line is not valid JSON', error)
   }
+}
+
+/** Some editors put a byte order mark in front of what they save; it says nothing. */
+export function parseFirst(bytes: Buffer, end: number): unknown {
+  return JSON.parse(bytes.toString('utf8', 0, end).replace(/^\uFEFF/, ''))
 }
 
 /**
@@ -61,7 +76,8 @@ export function scanEvents(bytes: Buffer, from: number): Scan {
         throw corrupt(`seq gap in committed region at line ${line.number} (expected ${events.length}, got ${why.got})`)
       throw corrupt(`corrupt session log: unparsable committed event at line ${line.number}`, why.cause)
     }
-    const dropped = { line: line.number, bytes: bytes.length - goodBytes, lines: rest.length + 1, why: why.text }
+    const tail = bytes.subarray(goodBytes)
+    const dropped = { line: line.number, bytes: tail.length, lines: rest.length + 1, why: why.text, tail }
     return { events, goodBytes, dropped }
   }
   return { events, goodBytes }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeHeader, sessionError } from '@dsh/session'
+import { droppedText } from './dropped-text.ts'
 import { AppendFile, removeIfEmpty } from './durable-file.ts'
 import { closedEvents, forkSeed } from './fork-seed.ts'
 import { locateLog } from './locate.ts'
@@ -31,8 +32,8 @@ export async function forkLog(
   root: string,
   id: string,
   options: { readonly boundary?: number; readonly id?: string } = {},
-): Promise<{ readonly id: string; readonly path: string; readonly seedLength: number }> {
-  const { header, events } = await readLog({ root, path: requiredLog(root, id), id })
+): Promise<{ readonly id: string; readonly path: string; readonly seedLength: number; readonly warning?: string }> {
+  const { header, events, dropped, path: source } = await readLog({ root, path: requiredLog(root, id), id })
   const seed = forkSeed(id, closedEvents(events), options.boundary)
   const childId = options.id ?? `session-${randomUUID()}`
   if (locateLog(root, childId) !== undefined)
@@ -49,15 +50,17 @@ export async function forkLog(
     Buffer.concat([Buffer.from(`${JSON.stringify(child)}\n`), storedLines(seed)]),
   )
   file.close()
-  return { id: childId, path, seedLength: seed.length }
+  const warning = dropped === undefined ? {} : { warning: droppedText(id, dropped, source, { copy: childId }) }
+  return { id: childId, path, seedLength: seed.length, ...warning }
 }
 
-/** Appends a title that a person chose. */
-export async function renameLog(root: string, id: string, title: string): Promise<void> {
+/** Appends a title that a person chose. Gives a line about a torn tail that had to go. */
+export async function renameLog(root: string, id: string, title: string): Promise<string | undefined> {
   const path = requiredLog(root, id)
   const lock = takeLock(dirname(path), id)
   try {
-    const opened = await continueLog(await readLog({ root, path, id }))
+    const log = await readLog({ root, path, id })
+    const opened = await continueLog(log)
     try {
       const data = { title, messageSeqs: [], source: { kind: 'user' } }
       opened.append([{ type: 'session/title', seq: opened.events.length, time: Date.now(), data }])
@@ -65,6 +68,9 @@ export async function renameLog(root: string, id: string, title: string): Promis
     } finally {
       opened.file.close()
     }
+    const { dropped } = log
+    const how = opened.kept === undefined ? {} : { kept: opened.kept }
+    return dropped === undefined ? undefined : droppedText(id, dropped, path, how)
   } finally {
     lock.release()
   }

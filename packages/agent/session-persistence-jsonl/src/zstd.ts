@@ -22,10 +22,8 @@ export function compressFrame(bytes: Uint8Array): Buffer {
 
 export interface Decompressed {
   readonly text: Buffer
-  /** Bytes of the file that hold complete frames. */
-  readonly goodBytes: number
-  /** Text bytes those frames hold; what follows in `text` was salvaged from a torn frame. */
-  readonly goodText: number
+  /** Where each complete frame ends, in the file and in the text; what follows in `text` was salvaged from a torn one. */
+  readonly ends: readonly { readonly file: number; readonly text: number }[]
 }
 
 /** The text of a log of Zstandard frames; a torn last frame gives what can be had of it. */
@@ -43,9 +41,13 @@ export async function decompressLog(bytes: Buffer): Promise<Decompressed> {
     checkFrame(part, i)
     return part
   })
-  const goodText = parts.reduce((sum, part) => sum + part.length, 0)
+  let length = 0
+  const ends = frames.map(({ end }, i) => {
+    length += (parts[i] as Uint8Array).length
+    return { file: end, text: length }
+  })
   if (goodBytes < bytes.length) parts.push(inflate.part(bytes.subarray(goodBytes)))
-  return { text: Buffer.concat(parts), goodBytes, goodText }
+  return { text: Buffer.concat(parts), ends }
 }
 
 /** For repair: the text of every frame that gives any, whatever lies between. */

@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveFrom, parseLog } from '@dsh/session'
 import { describe, expect, it } from 'vitest'
+import { verifyLog } from '../src/index.ts'
 import { append, host, linesOf, pathOf, playTurn, prompt, temporaryRoot } from './scene.ts'
 
 describe('a log on disk', () => {
@@ -217,6 +218,68 @@ describe('resume', () => {
     expect((await h.store.inspect('s')).problem).toBeUndefined()
     const third = await h.store.resume('s')
     expect(third.events.length).toBe(second.events.length)
+    await h.dispose()
+  })
+
+  const tails: [string, (path: string) => void, string, string | undefined][] = [
+    [
+      'a record without its end',
+      (path) => appendFileSync(path, '{"type":"turn/st'),
+      'line 12 of its log was not readable (the last line has no end) and was cut off: 16 bytes of PATH',
+      undefined,
+    ],
+    [
+      'a whole record with a wrong number',
+      (path) => appendFileSync(path, '{"type":"turn/start","seq":40,"time":1,"data":{"turn":2}}\n'),
+      'line 12 of its log was not readable (its seq is 40, expected 13) and was cut off PATH; it is kept in KEPT',
+      '{"type":"turn/start","seq":40,"time":1,"data":{"turn":2}}\n',
+    ],
+    [
+      'a line that is no record',
+      (path) => appendFileSync(path, '[]\n'),
+      'line 12 of its log was not readable (it is not an event) and was cut off PATH; it is kept in KEPT',
+      '[]\n',
+    ],
+  ]
+  it.each(tails)('tells that %s at the end was dropped', async (_what, damage, text, tail) => {
+    const h = await host(temporaryRoot())
+    const told: string[] = []
+    h.ctx.logger.exporter({ export: (message) => void told.push(message.args.join(' ')) })
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    damage(path)
+    const fork = await h.store.fork('s', { id: 'child' })
+    expect(fork.events.length).toBeGreaterThan(0)
+    expect(told.splice(0)).toEqual([expect.stringContaining('was left out of the copy "child"')])
+    await h.store.resume('s')
+    const kept = readdirSync(dirname(path)).find((name) => name.startsWith('torn-'))
+    const keptPath = kept === undefined ? '' : join(dirname(path), kept)
+    expect(told).toEqual([`session "s": ${text.replace('PATH', path).replace('KEPT', keptPath)}`])
+    expect(keptPath === '' ? undefined : readFileSync(keptPath, 'utf8')).toBe(tail)
+    await h.sessions.dispose('s')
+    await h.store.resume('s')
+    expect(told.length).toBe(1)
+    await h.dispose()
+  })
+
+  it('may begin with a byte order mark', async () => {
+    const root = temporaryRoot()
+    const h = await host(root)
+    playTurn(h.sessions.create({ id: 's', cwd: '/w' }), 1)
+    await h.sessions.dispose('s')
+    const path = (await h.store.locate('s')) as string
+    writeFileSync(path, `\uFEFF${readFileSync(path, 'utf8')}`)
+    const [listed] = await h.store.list()
+    expect(listed).toMatchObject({ header: { id: 's' }, prompt: 'prompt 1' })
+    expect(listed?.problem).toBeUndefined()
+    expect((await h.store.inspect('s')).problem).toBeUndefined()
+    const session = await h.store.resume('s')
+    playTurn(session, 2)
+    await h.sessions.dispose('s')
+    expect((await verifyLog(root, 's')).problems).toEqual([])
+    expect((await h.store.inspect('s')).events.length).toBe(session.events.length)
+    expect(parseLog(readFileSync(path, 'utf8')).events.length).toBe(session.events.length)
     await h.dispose()
   })
 

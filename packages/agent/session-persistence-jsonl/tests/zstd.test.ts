@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { verifyLog } from '../src/index.ts'
@@ -51,6 +60,26 @@ describe.skipIf(!hasTool)('compressed logs', () => {
     expect(found.events).toEqual(session.events.slice(0, found.events.length))
     const again = await h.store.resume('s')
     expect(again.openTurn).toBeUndefined()
+    await h.dispose()
+  })
+
+  it('of which a whole frame ends in a line that fits nowhere are cut in front of it, and go on', async () => {
+    const { h, path } = await compressed()
+    const told: string[] = []
+    h.ctx.logger.exporter({ export: (message) => void told.push(message.args.join(' ')) })
+    const fits = '{"type":"turn/start","seq":13,"time":1,"data":{"turn":2}}\n'
+    const misfit = '{"type":"step/start","seq":40,"time":1,"data":{"turn":2,"step":1}}\n'
+    writeFileSync(path, Buffer.concat([readFileSync(path), frame(fits + misfit)]))
+    const session = await h.store.resume('s')
+    expect(session.events[13]?.type).toBe('turn/start')
+    expect(told).toEqual([expect.stringContaining('(its seq is 40, expected 14) and was cut off')])
+    const kept = readdirSync(dirname(path)).find((name) => name.startsWith('torn-'))
+    expect(readFileSync(join(dirname(path), kept as string), 'utf8')).toBe(misfit)
+    playTurn(session, 3)
+    await h.sessions.dispose('s')
+    const stored = await h.store.inspect('s')
+    expect(stored.problem).toBeUndefined()
+    expect(stored.events.length).toBe(session.events.length)
     await h.dispose()
   })
 

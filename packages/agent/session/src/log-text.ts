@@ -23,7 +23,7 @@ export function parseLog(text: string): ParsedLog {
   const events: SessionEvent[] = []
   let sawFirst = false
   let number = 0
-  for (const line of text.split('\n')) {
+  for (const line of text.replace(/^\uFEFF/, '').split('\n')) {
     number++
     if (line.trim() === '') continue
     const value = parseLine(line, number)

@@ -13,6 +13,7 @@ export async function fork(args: readonly string[]): Promise<number> {
     ...(values.at === undefined ? {} : { boundary: wholeNumber('--at', values.at) }),
     ...(values.id === undefined ? {} : { id: values.id }),
   })
+  if (child.warning !== undefined) process.stderr.write(`dsh: ${child.warning}\n`)
   if (values.json) printJson({ id: child.id, parent: source, seed_length: child.seedLength, path: child.path })
   else process.stdout.write(`${child.id}\n`)
   return 0
@@ -29,7 +30,8 @@ export async function rename(args: readonly string[]): Promise<number> {
     throw new UsageError('error: sessions rename needs the id of a session and a title')
   const root = sessionsRoot()
   const id = await pickId(root, word)
-  await renameLog(root, id, text)
+  const warning = await renameLog(root, id, text)
+  if (warning !== undefined) process.stderr.write(`dsh: ${warning}\n`)
   if (values.json) printJson({ id, title: text })
   return 0
 }
