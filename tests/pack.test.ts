@@ -48,6 +48,7 @@ test('the tarball holds the program, its rows and its files, and nothing of how 
     /^package\/dist\/[\w.-]+\.js$/,
     /^package\/dist\/rows\/[\w.-]+(\/[\w-]+)?\.js$/,
     /^package\/dist\/assets\/bundles\/[\w-]+\/(package\.json|cordis\.patch\.yml|layer\.json)$/,
+    /^package\/dist\/assets\/configs\.json$/,
     /^package\/dist\/assets\/profiles\/[\w-]+\/(package\.json|cordis\.patch\.yml|pnpm-workspace\.yaml)$/,
     /^package\/dist\/assets\/landlock-run\/landlock-run-linux-(x64|arm64)$/,
     /^package\/dist\/sdk\/.*\.d\.ts$/,
