@@ -41,9 +41,10 @@ export async function apply(ctx: Context, config: z.infer<typeof Config>): Promi
   ctx.effect(() => {
     const stop = new AbortController()
     const running = (async () => {
+      // The connection is made while the last rows start.
+      ctx.llm.warm()
       await Promise.race([ready?.wait(), aborted(stop.signal)])
       if (stop.signal.aborted) return
-      ctx.llm.warm()
       exit(await run(options, host, stop.signal))
     })()
     running.catch((error: unknown) => {
