@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { makeReady } from '../scripts/ready.mjs'
 import { openBench } from './driver.mjs'
-import { facts, tableOf } from './table.mjs'
+import { facts, tableOf, unitOf } from './table.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -45,14 +45,26 @@ try {
   for (let pass = 0; pass <= runs; pass++) {
     for (const row of chosen) {
       if (row.once && pass !== 1) continue
-      const sample = await row.measure(bench)
-      if (pass > 0) samples.get(row.name).push(sample)
+      for (let time = 0; time < (pass === 0 ? 1 : (row.repeat ?? 1)); time++) {
+        const sample = await measured(row)
+        if (pass > 0) samples.get(row.name).push(sample)
+      }
     }
     process.stderr.write(pass === 0 ? 'warm' : '.')
   }
   process.stderr.write('\n')
 } finally {
   await bench.close()
+}
+
+/** A time with its ratio to an empty process measured just before and just after it: machines change their speed. */
+async function measured(row) {
+  const unit = rows.find(({ name }) => name === unitOf(row))
+  if (unit === undefined || unit === row) return await row.measure(bench)
+  const before = await unit.measure(bench)
+  const sample = await row.measure(bench)
+  const after = await unit.measure(bench)
+  return { ...sample, ratio: (2 * sample.value) / (before.value + after.value) }
 }
 
 console.log(facts())

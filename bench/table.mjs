@@ -12,14 +12,20 @@ function version() {
   return JSON.parse(readFileSync(new URL('../packages/host/cli/package.json', import.meta.url), 'utf8')).version
 }
 
+/** The row whose value is the unit of this one's ratio. */
+export function unitOf(row) {
+  if (row.unit !== 'ms' || row.ratio === false) return undefined
+  return typeof row.ratio === 'string' ? row.ratio : 'node'
+}
+
 export function tableOf(rows, samples) {
-  const middleOf = (name) => median((samples.get(name) ?? []).map((sample) => sample.value))
   const lines = rows.map((row) => {
     const values = samples.get(row.name).map((sample) => sample.value)
     const middle = median(values)
-    const node = middleOf(typeof row.ratio === 'string' ? row.ratio : 'node')
-    const perNode = row.unit === 'ms' && row.ratio !== false ? `${(middle / node).toFixed(2)} × node` : ''
-    const verdict = row.target === undefined ? '' : row.target.reached(middle, { node }) ? 'reached' : 'MISSED'
+    const ratio =
+      unitOf(row) === undefined ? undefined : median(samples.get(row.name).map((sample) => sample.ratio ?? 1))
+    const perNode = ratio === undefined ? '' : `${ratio.toFixed(2)} × node`
+    const verdict = row.target === undefined ? '' : row.target.reached(middle, ratio) ? 'reached' : 'MISSED'
     const spread = values.length > 1 ? `${figure(Math.min(...values))} – ${figure(Math.max(...values))}` : ''
     return [row.name, `${figure(middle)} ${row.unit}`, spread, perNode, row.target?.text ?? '', verdict]
   })
