@@ -53,11 +53,7 @@ handler.get = (target, prop, ctx) => {
     const source = mixed.get(prop)
     if (source === undefined || ctx[symbols.receiver] !== undefined) return slowly(target, prop, ctx)
     if (source === 'fiber') return def.get?.call(ctx)
-    const own = entry(methods, ctx, () => new Map<string, Method>())
-    return entry(own, prop, () => {
-      const service = new (useOf(target[source]))(ctx[symbols.shadow] ? Object.getPrototypeOf(ctx) : ctx)
-      return (service[prop] as Method).bind(service)
-    })
+    return methods.get(ctx)?.get(prop) ?? bindMethod(target[source], prop, ctx)
   }
   if (def?.type !== 'service' || target.events._hooks['internal/get']?.length) return slowly(target, prop, ctx)
   const impl = found(prop, target[symbols.isolate][prop], (ctx[symbols.shadow] ?? ctx).fiber)
@@ -76,6 +72,13 @@ reflector.bind = function (callback) {
     apply: (target, self, args) => Reflect.apply(target, traced(ctx, self), own(args)),
     construct: (target, args, newTarget) => Reflect.construct(target, own(args), newTarget),
   })
+}
+
+function bindMethod(of: object, name: string, ctx: Target): Method {
+  const service = new (useOf(of))(ctx[symbols.shadow] ? Object.getPrototypeOf(ctx) : ctx)
+  const method = (service[name] as Method).bind(service)
+  entry(methods, ctx, () => new Map<string, Method>()).set(name, method)
+  return method
 }
 
 /** Makes objects that are one of cordis' own services as a context uses it; cordis makes a proxy of each. */

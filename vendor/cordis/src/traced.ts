@@ -13,6 +13,8 @@ export function traced(ctx: Context, value: unknown): unknown {
   if (!isObject(value) || (value as Service)[symbols.tracker] === undefined) return value
   if (Object.hasOwn(value, symbols.shadow)) return getTraceable(ctx, value)
   const service = original(value as Service)
+  const known = kept.get(ctx)?.get(service)
+  if (known !== undefined) return known
   const ofContext = entry(kept, ctx, () => new WeakMap<object, object>())
   return entry(ofContext, service, () => withKeptMethods(service, getTraceable(ctx, service)))
 }
