@@ -40,10 +40,11 @@ export async function listSessions(root: string, filter: { readonly cwd?: string
       if (log === undefined) continue
       const key = `${project}/${dir}/${log.name}`
       const known = old[key]
-      const fresh = known !== undefined && known.size === log.size && known.mtimeMs === log.mtimeMs
+      const fresh = isFresh(known, log)
       const entry = fresh ? known : await readEntry(log, known)
-      changed ||= !fresh
-      index[key] = entry
+      // What could not be read is looked at again: the reason may be gone without a change of the log.
+      if (entry.problem === undefined) index[key] = entry
+      changed ||= !fresh && (entry.problem === undefined || known !== undefined)
       const session = toStored(entry, log.path, dir)
       if (filter.cwd === undefined || session.header.cwd === filter.cwd) found.push(session)
     }
@@ -52,6 +53,10 @@ export async function listSessions(root: string, filter: { readonly cwd?: string
     writeIndex(root, index)
   else if (changed) writeIndex(root, { ...old, ...index })
   return found.sort((a, b) => b.updatedAt - a.updatedAt || a.header.id.localeCompare(b.header.id))
+}
+
+function isFresh(known: Entry | undefined, { size, mtimeMs }: LogFile): known is Entry {
+  return known !== undefined && known.problem === undefined && known.size === size && known.mtimeMs === mtimeMs
 }
 
 interface LogFile {
@@ -94,12 +99,12 @@ async function readEntry(log: LogFile, known: Entry | undefined): Promise<Entry>
   try {
     if (log.name === zstdName) {
       const { text } = await decompressLog(fs.readFileSync(log.path))
-      return { ...stat, ...describe(text, 0, undefined) }
+      return { ...stat, ...describe(text, log.path, 0, undefined) }
     }
     // A log only grows: what an earlier look found in its first bytes still holds.
     const grown = known?.header !== undefined && known.searched !== undefined && log.size >= known.searched
     const from = grown ? (known.searched as number) : 0
-    return { ...stat, ...describe(readFrom(log.path, from, log.size), from, grown ? known : undefined) }
+    return { ...stat, ...describe(readFrom(log.path, from, log.size), log.path, from, grown ? known : undefined) }
   } catch (error) {
     return { ...stat, problem: errorText(error) }
   }
@@ -119,13 +124,18 @@ function readFrom(path: string, from: number, size: number): Buffer {
 const titleMark = Buffer.from('{"type":"session/title",')
 const promptMark = Buffer.from('{"type":"user/message",')
 
-function describe(bytes: Buffer, from: number, known: Entry | undefined): Omit<Entry, 'size' | 'mtimeMs'> {
+function describe(
+  bytes: Buffer,
+  path: string,
+  from: number,
+  known: Entry | undefined,
+): Omit<Entry, 'size' | 'mtimeMs'> {
   let header = known?.header
   if (header === undefined) {
     const end = bytes.indexOf(0x0a)
     if (end < 0) throw new Error('empty or header-less session log')
     const value = parseFirst(bytes, end)
-    if (isHeaderLine(value)) guardVersion(String(value['id']), value['version'], '')
+    if (isHeaderLine(value)) guardVersion(String(value['id']), value['version'], path)
     header = readHeader(value)
   }
   const title = lastOf(bytes, titleMark, (data) => text(data['title'])) ?? known?.title

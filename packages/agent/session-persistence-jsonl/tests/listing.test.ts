@@ -26,6 +26,23 @@ it('sessions are listed newest first, with title and prompt, and a broken log hi
   await h.dispose()
 })
 
+it('a log of a newer format is listed with its file, and read again when it can be', async () => {
+  const root = temporaryRoot()
+  const h = await host(root)
+  playTurn(h.sessions.create({ id: 'a', cwd: '/w' }), 1)
+  await h.sessions.dispose('a')
+  const path = (await h.store.locate('a')) as string
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace('"version":0', '"version":7'))
+  utimesSync(path, 1, 1)
+  for (const _ of [1, 2]) expect((await h.store.list())[0]?.problem).toContain(`(raw log: ${path})`)
+  writeFileSync(path, text)
+  utimesSync(path, 1, 1)
+  expect((await h.store.list())[0]).toMatchObject({ header: { id: 'a' }, prompt: 'prompt 1' })
+  expect((await h.store.list())[0]?.problem).toBeUndefined()
+  await h.dispose()
+})
+
 it('the index is only a memory: it follows the logs, and may be deleted', async () => {
   const root = temporaryRoot()
   const h = await host(root)

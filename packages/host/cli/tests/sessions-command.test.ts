@@ -100,6 +100,20 @@ describe('dsh sessions', () => {
     expect((await sessions('list', '--json')).json()).toEqual([])
   })
 
+  it('names the file of a log that it cannot read', async () => {
+    const path = store('a-one', 'hello')
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"version":0', '"version":7'))
+    expect((await sessions('list')).out).toContain(`(raw log: ${path})`)
+  })
+
+  it('tells what a torn log lost to a copy or a new title', async () => {
+    const path = store('a-one', 'hello')
+    writeFileSync(path, `${readFileSync(path, 'utf8')}{"type":"turn/start","seq":40,"time":1,"data":{"turn":2}}\n`)
+    expect((await sessions('fork', 'a-one', '--id', 'b')).err).toMatch(/its seq is 40, .* left out of the copy "b"/)
+    expect((await sessions('rename', 'a-one', 'new name')).err).toMatch(/was cut off .*; it is kept in .*torn-/)
+    expect((await sessions('rename', 'a-one', 'newer name')).err).toBe('')
+  })
+
   it('exports: HTML and Markdown scrubbed, JSON lines as they are unless told', async () => {
     const path = store('x', 'my key is sk-abcdefghijklmnop1234')
     const html = await sessions('export', 'x', '--html')
