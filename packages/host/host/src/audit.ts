@@ -6,7 +6,7 @@ export type Provides = (name: string) => readonly string[]
 
 /**
  * One line per row that should run and does not: the row, its package, its layer, the reason. Rows that failed by
- * themselves come before those that wait, for they may be why.
+ * themselves come before those that wait, for they may be why. Rows that only wait for rows told already share a line.
  */
 export function audit(composition: Composition, mounted: readonly MountedRow[], provides: Provides): string[] {
   const all = [...allMounted(mounted)]
@@ -16,10 +16,58 @@ export function audit(composition: Composition, mounted: readonly MountedRow[], 
   })
   const failed = faults.filter(({ fault }) => 'reason' in fault)
   const waiting = faults.filter(({ fault }) => !('reason' in fault))
-  return [...failed, ...waiting].map(({ row, fault }) => {
+  const followers = followersOf(faults, all, provides)
+  const alone = followers.size === 1 ? waiting : waiting.filter(({ row }) => !followers.has(row))
+  const lines = [...failed, ...alone].map(({ row, fault }) => {
     const reason = 'reason' in fault ? fault.reason : waitingText(fault.waiting, row, all, provides)
     return `row ${row.row.id} (${row.row.name}, ${layersOf(composition, row.row)}): ${reason}`
   })
+  if (followers.size < 2) return lines
+  const ids = [...followers].map(({ row }) => row.id).join(', ')
+  return [...lines, `${followers.size} rows are waiting for services of rows that do not run: ${ids}`]
+}
+
+type Fault = NonNullable<ReturnType<typeof rowFault>>
+
+/** Rows that would run if others did: all that they miss comes from rows whose own faults are told. */
+function followersOf(
+  faults: readonly { readonly row: MountedRow; readonly fault: Fault }[],
+  all: readonly MountedRow[],
+  provides: Provides,
+): ReadonlySet<MountedRow> {
+  const missing = new Map<MountedRow, readonly (MountedRow | undefined)[]>()
+  for (const { row, fault } of faults)
+    if (!('reason' in fault))
+      missing.set(
+        row,
+        fault.waiting.map((service) => providerOf(service, row, all, provides)),
+      )
+  const faulty = new Set(faults.map(({ row }) => row))
+  const isRoot = (row: MountedRow) => {
+    const rows = missing.get(row) ?? []
+    return rows.length === 0 || !rows.every((one) => one !== undefined && faulty.has(one))
+  }
+  const told = new Set([...faulty].filter(isRoot))
+  const followers = new Set<MountedRow>()
+  // A circle of rows that wait for each other is never reached: each of them is told on its own.
+  for (let before = -1; before !== followers.size; ) {
+    before = followers.size
+    for (const [row, rows] of missing)
+      if (!told.has(row) && rows.every((one) => one !== undefined && (told.has(one) || followers.has(one))))
+        followers.add(row)
+  }
+  return followers
+}
+
+/** A row that runs comes before one that is disabled. */
+function providerOf(
+  service: string,
+  self: MountedRow,
+  all: readonly MountedRow[],
+  provides: Provides,
+): MountedRow | undefined {
+  const providers = all.filter((other) => other !== self && provides(other.row.name).includes(service))
+  return providers.find((other) => other.state !== 'disabled') ?? providers[0]
 }
 
 function waitingText(
@@ -34,8 +82,7 @@ function waitingText(
 }
 
 function providerHint(service: string, self: MountedRow, all: readonly MountedRow[], provides: Provides): string {
-  const providers = all.filter((other) => other !== self && provides(other.row.name).includes(service))
-  const provider = providers.find((other) => other.state !== 'disabled') ?? providers[0]
+  const provider = providerOf(service, self, all, provides)
   if (provider === undefined) return ' — no row of this composition provides it'
   const fault = rowFault(provider)
   const state =

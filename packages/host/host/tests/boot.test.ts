@@ -159,6 +159,40 @@ test.each([
   )
 })
 
+test('rows that only wait for rows told already share one line; a circle is told row by row', async () => {
+  const text = `
+- insert:
+    - {id: c1, name: show, inject: [bootFoo]}
+    - {id: c2, name: link, inject: [bootFoo]}
+    - {id: c3, name: show, inject: [bootLink]}
+    - {id: p, name: provider}
+    - {id: other, name: show, inject: [bootBar]}
+    - {id: both, name: show, inject: [bootFoo, bootBar]}
+    - {id: left, name: left, inject: [bootRight]}
+    - {id: right, name: right, inject: [bootLeft]}
+`
+  const modules = {
+    show: show(),
+    link: { provides: ['bootLink'], apply: async () => {} },
+    left: { provides: ['bootLeft'], apply: async () => {} },
+    right: { provides: ['bootRight'], apply: async () => {} },
+    provider: {
+      provides: ['bootFoo'],
+      apply: async () => {
+        throw new Error('no')
+      },
+    },
+  }
+  expect((await failure(start(text, modules))).split('\n')).toEqual([
+    'row p (provider, /p.yml): no',
+    'row other (show, /p.yml): waiting for service bootBar — no row of this composition provides it',
+    'row both (show, /p.yml): waiting for services bootFoo — provided by row p, which failed, bootBar — no row of this composition provides it',
+    'row left (left, /p.yml): waiting for service bootRight — provided by row right, which is waiting itself',
+    'row right (right, /p.yml): waiting for service bootLeft — provided by row left, which is waiting itself',
+    '3 rows are waiting for services of rows that do not run: c1, c2, c3',
+  ])
+})
+
 test('a second provider of a service fails by name', async () => {
   const text = '- insert: [{id: one, name: provider}, {id: two, name: provider}]'
   expect(await failure(start(text, { provider: provider() }))).toContain(
