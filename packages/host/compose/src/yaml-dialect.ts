@@ -30,7 +30,9 @@ export function parseYaml(source: string, file: string): ParsedYaml {
   // Only the first: what follows a syntax fault is mostly its echo.
   const fault = document.errors[0] ?? document.warnings[0]
   if (fault !== undefined) {
-    const message = `invalid YAML: ${fault.message.split('\n')[0]}`
+    const second = fault.code === 'MULTIPLE_DOCS'
+    const reason = second ? 'a second document begins here; the file must hold one' : fault.message.split('\n')[0]
+    const message = `invalid YAML: ${reason}`
     throw new ComposeError([{ file, line: lineAt(fault.pos[0]) ?? 1, message }])
   }
 

@@ -14,6 +14,11 @@ function faults(text: string, read = readLayer): string[] {
 
 test.each([
   ['foo: [unclosed', '/p.yml:1: invalid YAML: '],
+  ['- id: a\n---\n- id: b', '/p.yml:2: invalid YAML: a second document begins here; the file must hold one'],
+  [
+    '---\n- id: a\n...\n# b\n---\n- id: b',
+    '/p.yml:5: invalid YAML: a second document begins here; the file must hold one',
+  ],
   ['foo: bar', '/p.yml:1: must be a list of patches, not a mapping'],
   ['just words', '/p.yml:1: must be a list of patches, not "just words"'],
   ['5', '/p.yml:1: must be a list of patches, not 5'],
@@ -70,7 +75,6 @@ test.each([
     '/p.yml:2: duplicate row id "a", first used in /p.yml:1',
   ],
   ['- id: a\n  id: b', '/p.yml:2: invalid YAML: '],
-  ['- id: a\n---\n- id: b', 'invalid YAML: '],
   ['- id: a\n  config: !foo x', '/p.yml:2: invalid YAML: '],
   ['- id: a\n  config: !!js', '/p.yml:2: invalid YAML: !!js needs a value'],
   ['- id: a\n  config: !env', '/p.yml:2: invalid YAML: !env needs a value'],
