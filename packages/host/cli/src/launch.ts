@@ -1,20 +1,34 @@
 import { join } from 'node:path'
+import { type Composition, nearest } from '@dsh/compose/core'
+import { DshError } from '@dsh/core'
 import { boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
 import { type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
+import { commands } from './commands/command.ts'
 import { calmEngine } from './engine.ts'
 import { layerEnvironment } from './environment.ts'
 import { resolveHome } from './home.ts'
 import { knownConfigs } from './known-configs.ts'
 import { composeProfile, type LayerOptions, userFiles } from './layers.ts'
 import { moduleLoader, stackFrame, stackMark } from './load-module.ts'
-import { initialiseProfile, readProfile, templateNames } from './profile.ts'
+import { initialiseProfile, profileError, readProfile, templateNames } from './profile.ts'
 
 /** Runs a profile until something asks to exit; gives the exit code. */
 export async function launch(request: LaunchRequest): Promise<number> {
+  const known: { composition?: Composition } = {}
+  try {
+    return await run(request, known)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const { failedLaunch } = await import('./failed-launch.ts')
+    return await failedLaunch(error, request, known.composition)
+  }
+}
+
+async function run(request: LaunchRequest, known: { composition?: Composition }): Promise<number> {
   const home = resolveHome()
   const environment = layerEnvironment({ env: process.env, cwd: process.cwd(), home, warn: stderr })
-  const name = request.profile ?? (request.print ? 'headless' : interactiveProfile())
+  const name = request.profile ?? (request.print ? 'headless' : interactiveProfile(request.args[0]))
   const profile = readProfile(home, name, request.safe ? 'template' : 'own')
   const layers: LayerOptions = {
     home,
@@ -23,12 +37,12 @@ export async function launch(request: LaunchRequest): Promise<number> {
     scope: request.safe ? 'safe' : 'all',
   }
   const composition = await composeProfile(profile, layers)
-  for (const skip of composition.skips) stderr(`dsh: ${skipText(skip)}`)
-  if (request.strict && composition.skips.length > 0) return 1
-  if (composition.rows.length === 0) {
-    stderr(`dsh: profile "${name}" composes no rows`)
-    return 1
-  }
+  known.composition = composition
+  const skips = composition.skips.map(skipText)
+  if (request.strict && skips.length > 0) throw new DshError('COMPOSITION', skips.join('\n'))
+  for (const skip of skips) stderr(`dsh: ${skip}`)
+  if (composition.rows.length === 0)
+    throw profileError(`profile "${name}" composes no rows; its bundles are listed in ${profile.manifest}`)
   initialiseProfile(profile)
   const host = await boot({
     composition,
@@ -74,10 +88,12 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   })
 }
 
-/** The profile of a bare `dsh`. */
-function interactiveProfile(): string {
+/** The profile of a bare `dsh`; `word` may be a command that was mistyped. */
+function interactiveProfile(word: string | undefined): string {
   if (process.stdin.isTTY && process.stdout.isTTY && templateNames().includes('terminal')) return 'terminal'
-  throw new UsageError('error: --profile <name> is required')
+  const command = word === undefined ? undefined : nearest(word, Object.keys(commands))
+  const hint = command === undefined ? '' : ` — did you mean "dsh ${command}"?`
+  throw new UsageError(`error: --profile <name> is required${hint}`)
 }
 
 function logLevel(verbosity: LaunchRequest['verbosity']): LogLevel {

@@ -9,6 +9,8 @@ export interface Profile {
   readonly name: string
   /** Where it lives in the home; may not exist yet. */
   readonly dir: string
+  /** The file that names the bundles: the profile's own, or the template's. */
+  readonly manifest: string
   /** Package names, in layer order. */
   readonly bundles: readonly string[]
   /** The template stands in, because the home has no such profile yet. */
@@ -54,7 +56,7 @@ export function readProfile(home: string, name: string, prefer: 'own' | 'templat
     )
   }
   const manifest = fromTemplate || (prefer === 'template' && existsSync(template)) ? template : own
-  return { name, dir, bundles: readBundles(manifest), fromTemplate }
+  return { name, dir, manifest, bundles: readBundles(manifest), fromTemplate }
 }
 
 export function profileNames(home: string): string[] {

@@ -61,6 +61,8 @@ describe('the launcher', () => {
   test.each([
     [[], 'error: --profile <name> is required'],
     [['a task'], 'error: --profile <name> is required'],
+    [['session'], 'error: --profile <name> is required — did you mean "dsh sessions"?'],
+    [['logn', 'x'], 'error: --profile <name> is required — did you mean "dsh login"?'],
     [['--profile'], "error: option '--profile <name>' argument missing"],
     [['--profile', ''], 'error: --profile needs a name'],
     [['--profile='], 'error: --profile needs a name'],
@@ -262,7 +264,7 @@ describe('profiles', () => {
     place.write('home/profiles/empty/package.json', '{}')
     expect(await place.run(['--profile', 'empty', 'x'])).toMatchObject({
       code: 1,
-      stderr: 'dsh: profile "empty" composes no rows\n',
+      stderr: `dsh: profile "empty" composes no rows; its bundles are listed in ${place.home}/profiles/empty/package.json\n`,
     })
   })
 })

@@ -135,6 +135,45 @@ test.each(Object.keys(MALFORMED) as File[])(
   240_000,
 )
 
+test.each([
+  ['PROFILE', 'package.json', '{', []],
+  ['COMPOSITION', 'cordis.patch.yml', '- id: a\n---\n- id: b', []],
+  ['COMPOSITION', 'cordis.patch.yml', '- {id: nobody, disabled: true}', ['--strict']],
+  ['BOOT', 'cordis.patch.yml', '- {id: llm, disabled: true}', []],
+] as const)(
+  'a start that fails with %s leaves its result document where one was asked for',
+  async (code, file, text, flags) => {
+    const place = new Place({ DEEPSEEK_API_KEY: 'k', DEEPSEEK_BASE_URL: 'http://127.0.0.1:9' })
+    place.write(PATHS[file], text)
+    const plain = await place.run([...flags, '-p', 'hi'])
+    expect([plain.code, plain.stdout]).toEqual([1, ''])
+    for (const format of ['json', 'stream-json']) {
+      const run = await place.run([...flags, '--profile', 'headless', '--output-format', format, 'hi'])
+      expect([run.code, run.stderr]).toEqual([1, plain.stderr])
+      const message = plain.stderr.trimEnd().replace(/^dsh: /gm, '')
+      expect(JSON.parse(run.stdout)).toMatchObject({
+        type: 'result',
+        subtype: 'error_during_execution',
+        is_error: true,
+        session_id: '',
+        error: { code, message },
+      })
+      expect(run.stdout).toMatch(/^[^\n]*\n$/)
+    }
+  },
+)
+
+test('rows that wait for a row that does not run share one line', async () => {
+  const place = new Place({ DEEPSEEK_API_KEY: 'k', DEEPSEEK_BASE_URL: 'http://127.0.0.1:9' })
+  const text = '- insert: [{id: broken, name: ./broken.mjs, before: tools}]\n- {id: tools, config: {nope: 1}}'
+  place.write('home/profiles/headless/broken.mjs', 'export async function apply() {}')
+  place.write(PATHS['cordis.patch.yml'], text)
+  const { stderr } = await place.run(['-p', 'hi'])
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines[0]).toContain('row tools (')
+  expect(lines.slice(1)).toEqual([expect.stringMatching(/^dsh: \d+ rows are waiting for services of .*: .*agent-loop/)])
+})
+
 test('with all four files broken, the ways back still work', async () => {
   const place = new Place()
   place.write(PATHS['cordis.patch.yml'], 'foo: [unclosed')

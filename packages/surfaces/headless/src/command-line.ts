@@ -55,9 +55,11 @@ export function parseCommandLine(
 
 /** What `--output-format` said, even where the rest of the line is wrong: an error comes in the format asked for. */
 export function formatOf(args: readonly string[]): OutputFormat {
-  const at = args.findLastIndex((word) => word === '--output-format' || word.startsWith('--output-format='))
-  const word = args[at]
-  const value = word?.includes('=') ? word.slice(word.indexOf('=') + 1) : args[at + 1]
+  const end = args.indexOf('--')
+  const options = end < 0 ? args : args.slice(0, end)
+  const at = options.findLastIndex((word) => word === '--output-format' || word.startsWith('--output-format='))
+  const word = options[at]
+  const value = word?.includes('=') ? word.slice(word.indexOf('=') + 1) : options[at + 1]
   return outputFormats.find((format) => at >= 0 && format === value) ?? 'text'
 }
 

@@ -4,7 +4,7 @@ import type { HeadlessOptions } from './options.ts'
 import { exitCodes } from './outcome.ts'
 import { createOutput, processStreams } from './output.ts'
 import { plainTask } from './plain-task.ts'
-import { usageOutcome } from './usage.ts'
+import { failedStartDocument, usageOutcome } from './usage.ts'
 
 declare module '@dsh/cordis' {
   interface Context {
@@ -40,4 +40,14 @@ export async function apply(ctx: Context): Promise<void> {
   }
   await streams.flushed()
   ctx.get('appExit')?.(parsed.kind === 'help' ? 0 : exitCodes.usage)
+}
+
+/** What stdout carries when the composition did not start: the result document, where `args` ask for one. */
+export async function failedStart(
+  args: readonly string[],
+  error: { readonly code: string; readonly message: string },
+): Promise<string> {
+  const { formatOf } = await import('./command-line.ts')
+  if (formatOf(args) === 'text') return ''
+  return `${JSON.stringify(failedStartDocument(error, performance.now()))}\n`
 }

@@ -9,6 +9,18 @@ export function usageOutcome(message: string): { readonly outcome: Outcome; read
     answer: undefined,
     error: { code: 'USAGE', message: message.replace(/^error: /, '') },
   }
-  const facts = { sessionId: undefined, durationMs: 1, summary: undefined, costUsd: 0 }
-  return { outcome, document: resultDocument(outcome, facts) }
+  return { outcome, document: emptyDocument(outcome, 1) }
+}
+
+/** The document of a run whose composition did not start. */
+export function failedStartDocument(
+  error: { readonly code: string; readonly message: string },
+  durationMs: number,
+): ResultDocument {
+  const { failed: exitCode } = exitCodes
+  return emptyDocument({ exitCode, subtype: 'error_during_execution', answer: undefined, error }, durationMs)
+}
+
+function emptyDocument(outcome: Outcome, durationMs: number): ResultDocument {
+  return resultDocument(outcome, { sessionId: undefined, durationMs, summary: undefined, costUsd: 0 })
 }
