@@ -98,9 +98,16 @@ test('its sdk types a plugin: the example compiles against them, and a mistake i
   const dir = place.path('empty/plugin')
   cpSync(path.join(root, 'examples/plugin-hello/src'), path.join(dir, 'src'), { recursive: true })
   mkdirSync(place.path('empty/node_modules/@types'), { recursive: true })
-  for (const name of ['zod', '@types/node', 'undici-types']) {
+  const nodeTypes = realpathSync(path.join(root, 'node_modules/@types/node'))
+  const types = {
+    zod: path.join(root, 'node_modules/zod'),
+    '@types/node': nodeTypes,
+    // Beside the one that needs it, wherever a package manager put that.
+    'undici-types': path.join(nodeTypes, '../../undici-types'),
+  }
+  for (const [name, from] of Object.entries(types)) {
     try {
-      symlinkSync(realpathSync(path.join(root, 'node_modules', name)), place.path(`empty/node_modules/${name}`))
+      symlinkSync(realpathSync(from), place.path(`empty/node_modules/${name}`))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
