@@ -33,6 +33,9 @@ export async function apply(ctx: Context): Promise<void> {
     let disposed = false
     const restore = () => app?.stop()
     process.once('exit', restore)
+    // Ahead of the host's own listeners: the line about a row that crashed belongs below the screen, not into it.
+    process.prependListener('uncaughtException', restore)
+    process.prependListener('unhandledRejection', restore)
     const running = (async () => {
       await ready.wait()
       if (disposed) return
@@ -55,7 +58,7 @@ export async function apply(ctx: Context): Promise<void> {
     })
     return async () => {
       disposed = true
-      process.removeListener('exit', restore)
+      for (const event of ['exit', 'uncaughtException', 'unhandledRejection']) process.removeListener(event, restore)
       const farewell = app?.farewell()
       app?.stop()
       if (farewell !== undefined) process.stdout.write(`${farewell}\n`)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Agent } from '@dsh/agent'
@@ -46,6 +46,8 @@ export function createTerminalHost(
       throw new DshError('TERMINAL', 'this composition keeps no sessions (no session-persistence row)')
     return persistence
   }
+  const resolvePath = (agent: Agent, typed: string) =>
+    path.resolve(agent.session.cwd ?? options.cwd, typed.replace(/^~(?=$|\/)/, process.env['HOME'] ?? '~'))
   return {
     version: options.version,
     cwd: options.cwd,
@@ -124,19 +126,16 @@ export function createTerminalHost(
       const meter = ctx.get('tokenMeter')
       return meter === undefined ? ['this composition has no token meter'] : costLines(meter.totals(agent.session))
     },
-    async exportSession(agent, format) {
+    async exportSession(agent, target) {
+      const file = resolvePath(agent, target.file ?? `${agent.session.id}.${target.format}`)
+      if (target.file !== undefined && (await lstat(file).catch(() => undefined)) !== undefined)
+        throw new DshError('TERMINAL', `${file} exists already; nothing was written`)
       await ctx.get('sessionPersistence')?.flush(agent.session)
-      if (!['md', 'html', 'jsonl'].includes(format))
-        throw new DshError('TERMINAL', `no such format: ${format} (there are: md, html, jsonl)`)
-      const file = path.join(agent.session.cwd ?? options.cwd, `${agent.session.id}.${format}`)
-      await runSelf(['sessions', 'export', agent.session.id, '--format', format, '--output', file])
+      await runSelf(['sessions', 'export', agent.session.id, '--format', target.format, '--output', file])
       return file
     },
     async changeDirectory(agent, directory) {
-      const target = path.resolve(
-        agent.session.cwd ?? options.cwd,
-        directory.replace(/^~(?=$|\/)/, process.env['HOME'] ?? '~'),
-      )
+      const target = resolvePath(agent, directory)
       const info = await stat(target).catch(() => undefined)
       if (info === undefined) throw new DshError('TERMINAL', `cannot go to "${target}": not found`)
       if (!info.isDirectory()) throw new DshError('TERMINAL', `cannot go to "${target}": not a directory`)

@@ -1,6 +1,7 @@
 import type { Agent } from '@dsh/agent'
 import { errorText } from '@dsh/core'
 import type { SelectItem } from '@mariozechner/pi-tui'
+import { exportTarget } from './export-target.ts'
 import { oneLine } from './sanitize.ts'
 import { type OpenRequest, splitModel } from './session-control.ts'
 import { keyHelp, ownCommands } from './slash.ts'
@@ -60,7 +61,7 @@ export async function runOwnCommand(slash: SlashContext, name: string, args: str
       for (const line of host.cost(agent)) notice(line)
       return
     case 'export':
-      notice(`written: ${await host.exportSession(agent, args === '' ? 'md' : args)}`)
+      notice(`written: ${await host.exportSession(agent, exportTarget(args))}`)
       return
     case 'doctor':
       notice((await host.doctor()).join('\n'))

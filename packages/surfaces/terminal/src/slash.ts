@@ -19,7 +19,7 @@ export const ownCommands: readonly SlashCommand[] = [
   { name: 'fork', description: 'go on in a copy of this session' },
   { name: 'cd', description: 'move the current directory' },
   { name: 'cost', description: 'tokens, cache hits and cost so far' },
-  { name: 'export', description: 'write this session to a file: md, html or jsonl' },
+  { name: 'export', description: 'write this session to a file: md, html or jsonl, and a path (/export notes.html)' },
   { name: 'doctor', description: 'what works on this machine' },
   { name: 'login', description: 'store an API key' },
   { name: 'exit', description: 'leave' },

@@ -3,6 +3,7 @@ import type { AttachmentRef, ModelInfo } from '@dsh/llm'
 import type { Session, SessionEvent, StoredSession } from '@dsh/session'
 import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
 import type { CommandEntry } from './completion.ts'
+import type { ExportTarget } from './export-target.ts'
 import type { StatusFacts } from './status-line.ts'
 import type { RunningJob } from './view/footer.ts'
 
@@ -41,7 +42,8 @@ export interface TerminalHost {
   jobs(agent: Agent): readonly RunningJob[]
   /** Lines for `/cost`. */
   cost(agent: Agent): readonly string[]
-  exportSession(agent: Agent, format: string): Promise<string>
+  /** Gives the file that was written; one that is there already is refused. */
+  exportSession(agent: Agent, target: ExportTarget): Promise<string>
   changeDirectory(agent: Agent, directory: string): Promise<string>
   doctor(): Promise<readonly string[]>
   /** Where the key comes from; undefined = there is none. */

@@ -328,6 +328,36 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     expect(await tmux.screen()).not.toMatch(/-icanon|-echo /)
   })
 
+  it('writes the session where /export says, and overwrites nothing', async () => {
+    const { tmux, workspace } = await open([{ text: 'ok' }], { files: { 'there.md': 'mine' } })
+    await ask(tmux, 'hello')
+    await tmux.waitFor('ok')
+    await ask(tmux, '/export notes.html')
+    await tmux.waitFor(/written: .*notes\.html/)
+    await ask(tmux, '/export md there.md')
+    await tmux.waitFor('exists already; nothing was written')
+    expect(readFileSync(workspace.path('w/notes.html'), 'utf8')).toContain('<html')
+    expect(readFileSync(workspace.path('w/there.md'), 'utf8')).toBe('mine')
+  })
+
+  it('puts the terminal back before the line about a row that crashed', async () => {
+    const { tmux } = await open([], {
+      args: '--patch p.yml',
+      files: {
+        'p.yml': '- insert: [{id: late, name: ./late.mjs}]',
+        'late.mjs': "export async function apply() { setTimeout(() => { throw new Error('late fault') }, 2500) }",
+      },
+    })
+    const screen = await tmux.waitFor('[ended 1]')
+    const lines = screen.split('\n')
+    const at = lines.findIndex((line) => line.includes('late fault'))
+    expect(lines[at]).toMatch(/^dsh: (row late .*: )?late fault$/)
+    // The frame of the editor and the status bar stand above it as they were drawn.
+    expect(lines.slice(0, at).filter((line) => /^─+$/.test(line))).toHaveLength(2)
+    expect(lines.slice(0, at).join('\n')).toContain('workspace-write')
+    expect(lines[at + 1]).toBe('[ended 1]')
+  })
+
   it('is suspended with Ctrl-Z and comes back with fg', async () => {
     const { tmux } = await open([{ text: 'after the break' }], { shell: true })
     await tmux.type(`${process.execPath} ${dsh}`)

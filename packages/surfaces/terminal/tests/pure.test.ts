@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { diffCard } from '../src/cards/diff.ts'
 import { parseArgs, toolCard } from '../src/cards/tool.ts'
 import { referenceToken } from '../src/completion.ts'
+import { exportTarget } from '../src/export-target.ts'
 import { paintMarkup } from '../src/highlight.ts'
 import type { ToolItem } from '../src/items.ts'
 import { oneLine, sanitize } from '../src/sanitize.ts'
@@ -96,5 +97,25 @@ describe('small things', () => {
       'm (high) · workspace-write/ask · sandbox partial · context 12% · $0.5000',
     )
     expect(statusLine(facts, 40, theme)).toBe('m (high) · workspace-write/ask')
+  })
+})
+
+describe('the words behind /export', () => {
+  it.each([
+    ['', 'md', undefined],
+    ['html', 'html', undefined],
+    ['md notes.md', 'md', 'notes.md'],
+    ['md  my notes.txt', 'md', 'my notes.txt'],
+    ['notes.HTML', 'html', 'notes.HTML'],
+    ['~/out dir/log.jsonl', 'jsonl', '~/out dir/log.jsonl'],
+  ])('%j', (args, format, file) => {
+    expect(exportTarget(args)).toEqual({ format, file })
+  })
+
+  it.each([
+    ['pdf', 'no such format: pdf (there are: md, html, jsonl)'],
+    ['notes.txt', 'no such format: txt (there are: md, html, jsonl)'],
+  ])('%j is refused in one line', (args, text) => {
+    expect(() => exportTarget(args)).toThrow(text)
   })
 })
