@@ -3,7 +3,7 @@ import { isExpression } from './expression.ts'
 import type { Layer, Patch, RowDraft } from './layer.ts'
 import { isMapping } from './mapping.ts'
 import { merge } from './merge.ts'
-import { suggestion } from './nearest.ts'
+import { slipOf, suggestion } from './nearest.ts'
 import { type RowNode, rowData, type Say } from './row.ts'
 import { RowTree } from './row-tree.ts'
 
@@ -50,11 +50,18 @@ class Run {
     const row = this.tree.find(id)
     if (row === undefined) {
       if (!patch.optional) skip(`patch: entry "${id}" not found${suggestion(id, this.tree.ids())}`)
+      else this.slip(id, skip)
     } else if (patch.guard !== undefined && patch.guard !== row.name) {
       skip(`patch: name mismatch for "${id}" (expected "${row.name}", got "${patch.guard}"), skipping`)
     } else {
       this.tree.replace(id, patch.remove ? [] : [this.patched(row, patch, say, skip)])
     }
+  }
+
+  /** What may be missing is told only where it is all but the name of a row: rows that ship are further apart. */
+  private slip(id: string, skip: SkipNote): void {
+    const row = slipOf(id, this.tree.ids())
+    if (row !== undefined) skip(`settings: row "${id}" not found — did you mean "${row}"?`)
   }
 
   private patched(row: RowNode, patch: Patch, say: Say, skip: SkipNote): RowNode {

@@ -12,6 +12,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** The candidate that `word` is a slip of, one letter away; for words that may well mean something else. */
+export function slipOf(word: string, candidates: Iterable<string>): string | undefined {
+  for (const candidate of candidates) if (editDistance(word, candidate, 2) === 1) return candidate
+  return undefined
+}
+
 export function suggestion(word: string, candidates: Iterable<string>): string {
   const found = nearest(word, candidates)
   return found === undefined ? '' : ` — did you mean "${found}"?`

@@ -1,4 +1,6 @@
-import { compose, dumpYaml, type Layer, readLayer, rowData } from '@dsh/compose'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { compose, dumpYaml, type Layer, readLayer, readSettings, rowData, slipOf, walkRows } from '@dsh/compose'
 import { expect, test } from 'vitest'
 
 const layer = (text: string, label = '/base.yml'): Layer => readLayer({ label, kind: 'patch', file: label, text })
@@ -138,6 +140,40 @@ test('an unknown id is reported with a near name, and so are inserts into nothin
     'patch insert: entry "nowhere" not found (3)',
     'patch insert: entry "a" is not a group (4)',
   ])
+})
+
+test('a section of the settings is told where it names no row but nearly does', () => {
+  const SHIPPED = '- insert: [{id: tool-fs, name: p}, {id: tool-todo, name: q}]'
+  const told = (text: string) =>
+    compose([layer(SHIPPED), readSettings({ label: '/s.yaml', kind: 'settings', file: '/s.yaml', text })]).skips.map(
+      (skip) => `${skip.message} (${skip.line})`,
+    )
+  expect(told('tool-todo: {a: 1}\ntool-fss: {b: 1}')).toEqual([
+    'settings: row "tool-fss" not found — did you mean "tool-fs"? (2)',
+  ])
+  expect(told('tool-tdoo: {a: 1}')).toHaveLength(1)
+  // Rows of other profiles, and sections that are read by the rows themselves.
+  expect(told('terminal: {a: 1}\ntool-bash: {a: 1}\nshell: {a: 1}\nfs: {a: 1}')).toEqual([])
+})
+
+test('no row that ships is taken for a slip of another', () => {
+  const bundles = path.resolve(import.meta.dirname, '../../../../bundles')
+  const ids = new Set(
+    readdirSync(bundles).flatMap((name) => {
+      const file = path.join(bundles, name, 'cordis.patch.yml')
+      const rows = compose([layer(readFileSync(file, 'utf8'), file)]).rows
+      return [...walkRows(rows)].map((row) => row.id)
+    }),
+  )
+  expect(ids.size).toBeGreaterThan(20)
+  for (const id of ids)
+    expect([
+      id,
+      slipOf(
+        id,
+        [...ids].filter((other) => other !== id),
+      ),
+    ]).toEqual([id, undefined])
 })
 
 test('relative names mean files beside the one that wrote them', () => {

@@ -44,10 +44,18 @@ export async function prepareRow(ctx: Context, row: RowNode, options: MountOptio
     const children = row.name === 'cordis:include' ? await includedRows(row) : row.children
     if (children !== undefined) return await prepareGroup(ctx, row, children, options)
     if (row.name.startsWith('cordis:')) throw new DshError('ROW_NAME', `unknown builtin "${row.name}"`)
-    const plugin = rowPlugin(await options.load(row.name))
+    const plugin = rowPlugin(await loadRow(row.name, options.load))
     return { start: async (parent) => startRow(rowContext(parent, row, options.realms), row, plugin, options) }
   } catch (error) {
     return { fault: error, start: async () => ({ row, inject: [], state: 'failed', error }) }
+  }
+}
+
+async function loadRow(name: string, load: LoadModule): Promise<unknown> {
+  try {
+    return await load(name)
+  } catch (error) {
+    throw await (await import('./load-fault.ts')).loadFault(error, name)
   }
 }
 

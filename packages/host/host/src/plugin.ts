@@ -1,3 +1,4 @@
+import { suggestion } from '@dsh/compose/core'
 import { type Context, isConstructor } from '@dsh/cordis'
 import { DshError } from '@dsh/core'
 
@@ -16,7 +17,12 @@ export interface StandardSchema {
   }
 }
 type SchemaResult = { readonly value?: unknown; readonly issues?: readonly SchemaIssue[] | undefined }
-type SchemaIssue = { readonly message: string; readonly path?: readonly unknown[] | undefined }
+type SchemaIssue = {
+  readonly message: string
+  readonly path?: readonly unknown[] | undefined
+  /** What zod says of unknown keys. */
+  readonly keys?: readonly unknown[]
+}
 
 type Entry = (...args: any[]) => unknown
 
@@ -28,7 +34,7 @@ export function rowPlugin(module: unknown): RowPlugin {
   if (typeof entry !== 'function') {
     throw new DshError(
       'ROW_MODULE',
-      `invalid plugin, expect function or object with an "apply" method, received ${typeof exported}`,
+      `invalid plugin, expect function or object with an "apply" method, received ${typeof exported}; write: export async function apply(ctx, config) {}`,
     )
   }
   const meta = exported as Record<string, unknown>
@@ -69,8 +75,25 @@ export function validateConfig(schema: StandardSchema | undefined, config: unkno
   const result = schema['~standard'].validate(config)
   if ('then' in result) throw new DshError('ROW_CONFIG', 'async config validation is not supported')
   if (result.issues === undefined) return result.value
-  const issues = result.issues.map((issue) => `${issue.message}${issuePath(issue.path)}`)
+  const issues = result.issues.map((issue) => `${issue.message}${nearKey(schema, issue)}${issuePath(issue.path)}`)
   throw new DshError('ROW_CONFIG', `invalid config: ${issues.join('; ')}`)
+}
+
+/** For a single unknown key: the key of the schema that is near. Reads what zod shows of its objects, and nothing else. */
+function nearKey(schema: StandardSchema, { keys, path = [] }: SchemaIssue): string {
+  if (keys?.length !== 1) return ''
+  const shape = path.reduce((at, part) => shapeOf(isObject(at) ? at[String(part)] : undefined), shapeOf(schema))
+  return isObject(shape) ? suggestion(String(keys[0]), Object.keys(shape)) : ''
+}
+
+function shapeOf(schema: unknown): unknown {
+  let at = schema
+  for (let depth = 0; isObject(at) && depth < 8; depth++) {
+    if (isObject(at['shape'])) return at['shape']
+    const def = at['def']
+    at = isObject(def) ? (def['innerType'] ?? def['in']) : undefined
+  }
+  return undefined
 }
 
 function issuePath(path: readonly unknown[] | undefined): string {

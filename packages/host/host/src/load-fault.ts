@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DshError, errorCode } from '@dsh/core'
+
+/** What kept a row's module from being loaded, with the place or the next step where Node leaves it out. */
+export async function loadFault(error: unknown, row: string): Promise<unknown> {
+  if (error instanceof SyntaxError) {
+    const place = placeInStack(error) ?? (await placeInFile(row))
+    return place === undefined ? error : fault(`${error.message} (${place})`, error)
+  }
+  if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') return error
+  const [, name, profile] = MISSING.exec((error as Error).message) ?? []
+  if (name === undefined) return error
+  return fault(`cannot find package "${name}"; install it: dsh plugin --profile ${profile} add ${name}`, error as Error)
+}
+
+/** The file that asks for the packages of a profile lies in the profile's directory. */
+const MISSING = /^Cannot find package '([^']+)' imported from .*?([^/\\]+)[/\\]\.dsh-anchor\.mjs$/
+
+function fault(message: string, { stack }: Error): DshError {
+  const error = new DshError('ROW_MODULE', message)
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+/** Node writes `file:line` above the stack of a module that cannot be linked. */
+function placeInStack({ stack = '' }: SyntaxError): string | undefined {
+  const [, url, line] = /^(file:\/\/\S+):(\d+)\n/.exec(stack) ?? []
+  return url === undefined ? undefined : `${fileURLToPath(url)}:${line}`
+}
+
+/** A module that cannot be parsed has no place in its error, unless it ends the process: so another one is asked. */
+function placeInFile(row: string): Promise<string | undefined> {
+  const file = row.startsWith('file:') ? fileURLToPath(row) : row
+  if (!path.isAbsolute(file)) return Promise.resolve(undefined)
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--check', file], { timeout: 5_000 }, (_failed, _stdout, stderr) => {
+      const first = stderr.split('\n', 1)[0] ?? ''
+      const [, where, line] = /^(.+):(\d+)$/.exec(first) ?? []
+      resolve(where === undefined ? undefined : `${where.startsWith('file:') ? fileURLToPath(where) : where}:${line}`)
+    })
+  })
+}
