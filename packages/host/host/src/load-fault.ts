@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { DshError, errorCode } from '@dsh/core'
+import { errorCode } from '@dsh/core'
 
 /** What kept a row's module from being loaded, with the place or the next step where Node leaves it out. */
 export async function loadFault(error: unknown, row: string): Promise<unknown> {
@@ -18,8 +18,8 @@ export async function loadFault(error: unknown, row: string): Promise<unknown> {
 /** The file that asks for the packages of a profile lies in the profile's directory. */
 const MISSING = /^Cannot find package '([^']+)' imported from .*?([^/\\]+)[/\\]\.dsh-anchor\.mjs$/
 
-function fault(message: string, { stack }: Error): DshError {
-  const error = new DshError('ROW_MODULE', message)
+function fault(message: string, { stack }: Error): Error {
+  const error = new Error(message)
   if (stack !== undefined) error.stack = stack
   return error
 }

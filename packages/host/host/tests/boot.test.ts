@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { compose, readLayer } from '@dsh/compose'
-import { lazySchema } from '@dsh/core'
 import { type BootOptions, boot, type Host } from '@dsh/host'
 import { afterEach, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -250,43 +246,6 @@ test('a module without an entry point is refused', async () => {
   expect(await failure(start('- insert: [{id: a, name: m}]', { m: { name: 'x' } }))).toBe(
     'row a (m, /p.yml): invalid plugin, expect function or object with an "apply" method, received object; write: export async function apply(ctx, config) {}',
   )
-})
-
-test('a row file that is no JavaScript is told with its line', async () => {
-  const dir = mkdtempSync(path.join(tmpdir(), 'dsh-boot-'))
-  const file = path.join(dir, 'bad.mjs')
-  writeFileSync(file, 'export const a = 1\nexport const b = = 2\n')
-  const lines = async (error: Error) =>
-    failure(start(`- insert: [{id: a, name: ${file}}]`, {}, { load: async () => Promise.reject(error) }))
-  expect(await lines(new SyntaxError("Unexpected token '='"))).toContain(`: Unexpected token '=' (${file}:2)`)
-  const linked = new SyntaxError("The requested module './b.mjs' does not provide an export named 'q'")
-  linked.stack = `file:///x/a%20b.mjs:3\nimport {q} from './b.mjs'\n        ^\n${linked.stack}`
-  expect(await lines(linked)).toContain(`an export named 'q' (/x/a b.mjs:3)`)
-  rmSync(dir, { recursive: true })
-})
-
-test('a package that is not installed is told with the command that installs it', async () => {
-  const missing = (from: string) =>
-    Object.assign(new Error(`Cannot find package '@my/nope' imported from ${from}`), { code: 'ERR_MODULE_NOT_FOUND' })
-  const told = (from: string) =>
-    failure(start('- insert: [{id: a, name: "@my/nope"}]', {}, { load: async () => Promise.reject(missing(from)) }))
-  expect(await told('/home/dsh/profiles/mine/.dsh-anchor.mjs')).toBe(
-    `row a (@my/nope, /p.yml): cannot find package "@my/nope"; install it: dsh plugin --profile mine add @my/nope`,
-  )
-  expect(await told('/rows/mine.mjs')).toContain("Cannot find package '@my/nope' imported from /rows/mine.mjs")
-})
-
-test('an unknown key of a config is told with the key that is near', async () => {
-  const Config = lazySchema(() =>
-    z.strictObject({ readLimit: z.number().optional(), on: z.strictObject({ deep: z.number() }).optional() }),
-  )
-  const told = (config: string) =>
-    failure(start(`- insert: [{id: a, name: m, config: ${config}}]`, { m: { ...show(), Config } }))
-  expect(await told('{readLimt: 5}')).toContain(
-    'invalid config: Unrecognized key: "readLimt" — did you mean "readLimit"?',
-  )
-  expect(await told('{on: {deep: 1, dep: 2}}')).toContain('Unrecognized key: "dep" — did you mean "deep"? (at on)')
-  expect(await told('{other: 5}')).toMatch(/Unrecognized key: "other"$/)
 })
 
 test('groups carry their rows; a realm separates a service; the same label shares it', async () => {

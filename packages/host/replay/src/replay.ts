@@ -41,11 +41,12 @@ export async function replayFixture(fixture: Fixture, scratch: Scratch, options:
   const started = performance.now()
   const driven = await drive(fixture, scratch, options)
   const comparable = options.permissionMode === undefined && !options.live
-  const findings = [
+  const found = [
     ...runFindings(driven),
     ...(comparable ? await logFindings(fixture, scratch, driven) : []),
     ...(options.live ? [] : await treeFindings(fixture, scratch, driven)),
   ]
+  const findings = [...startFindings(fixture, found), ...found]
   return {
     name: fixture.name,
     durationMs: Math.round(performance.now() - started),
@@ -53,6 +54,14 @@ export async function replayFixture(fixture: Fixture, scratch: Scratch, options:
     events: driven.primary?.events.length ?? 0,
     driven,
   }
+}
+
+/** A log alone does not say what files there were: told where the run misses one that the recording has read. */
+export function startFindings({ workspace }: Pick<Fixture, 'workspace'>, found: readonly Finding[]): Finding[] {
+  const misses = found.some(({ kind, detail }) => kind === 'log' && /^\+.*\bnot found\b/m.test(detail))
+  if (workspace !== undefined || !misses) return []
+  const title = 'the session began without files: this recording has no workspace/ (a bare log takes --workspace DIR)'
+  return [{ kind: 'run', title, detail: '' }]
 }
 
 function runFindings(driven: Driven): Finding[] {

@@ -9,6 +9,7 @@ import {
   readTree,
   reportJunit,
   requestsOf,
+  startFindings,
   summaryOf,
 } from '../src/index.ts'
 
@@ -54,6 +55,18 @@ describe('comparing logs', () => {
     expect(
       compareLogs('session.jsonl', log(user('go'), ...answered('ok')), log(user('go'), ...answered('ok'))),
     ).toEqual([])
+  })
+
+  test('says that a recording has no starting files where the run misses one', () => {
+    const want = log(user('go'), result('1 hello\n'), ...answered('b'))
+    const got = log(user('go'), result('cannot read "{{cwd}}/greet.js": not found'), ...answered('b'))
+    const findings = compareLogs('session.jsonl', want, got)
+    const told = (workspace: string | undefined, found = findings) => startFindings({ workspace }, found)
+    expect(told(undefined).map(({ title }) => title)).toEqual([
+      'the session began without files: this recording has no workspace/ (a bare log takes --workspace DIR)',
+    ])
+    expect(told('/f/workspace')).toEqual([])
+    expect(told(undefined, compareLogs('session.jsonl', got, want))).toEqual([])
   })
 
   test('says at which request the model would have seen something else, and what', () => {
