@@ -11,6 +11,8 @@ export interface LaunchRequest {
   readonly safe: boolean
   readonly verbosity: 'quiet' | 'verbose' | undefined
   readonly args: readonly string[]
+  /** The only word, standing where a command would: it may be one that was mistyped. */
+  readonly loneWord?: string
 }
 
 export type Request =
@@ -20,6 +22,9 @@ export type Request =
   | { readonly kind: 'command'; readonly name: string; readonly args: readonly string[] }
 
 export class UsageError extends Error {}
+
+/** One that the command's own help answers. */
+export class OptionError extends UsageError {}
 
 /** Reads the launcher's grammar. Throws `UsageError`, whose message is the line to print. */
 export function parseArgv(argv: readonly string[], commands: readonly string[]): Request {
@@ -58,6 +63,8 @@ export function parseArgv(argv: readonly string[], commands: readonly string[]):
   const printed = bare && takePrintFlag(words)
   // With -p a single separator is the end of all options, as everywhere; the reference's form has two.
   const printing = printed || on.has('-p')
+  const [word] = words
+  const lone = bare && !printed && words.length === 1 && word !== undefined && /^[^-\s]\S*$/.test(word)
   if (words[0] === '--' && (!printing || words[1] === '--')) words.shift()
   const dump = dumpOf(on, patches, words)
   if (on.has('--json') && dump === undefined)
@@ -73,6 +80,7 @@ export function parseArgv(argv: readonly string[], commands: readonly string[]):
     safe: on.has('--safe'),
     verbosity: on.has('--verbose') ? 'verbose' : on.has('--quiet') ? 'quiet' : undefined,
     args: words,
+    ...(lone ? { loneWord: word } : {}),
   }
 }
 
@@ -87,6 +95,11 @@ const SWITCHES = new Set([
   '--quiet',
   '--verbose',
 ])
+
+/** All that the launcher knows, spelled out. */
+export const FLAGS = ['--profile', '--patch', '--help', '--version', ...SWITCHES].filter((flag) =>
+  flag.startsWith('--'),
+)
 
 function splitFlag(word: string): [string, string | undefined] {
   const equals = word.indexOf('=')

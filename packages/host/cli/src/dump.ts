@@ -2,13 +2,13 @@ import { dumpJson, dumpYaml } from '@dsh/compose'
 import { errorText } from '@dsh/core'
 import { skipText } from '@dsh/host'
 import type { LaunchRequest } from './argv.ts'
-import { resolveHome } from './home.ts'
+import { openHome } from './home.ts'
 import { composeProfile } from './layers.ts'
 import { type Profile, readProfile, templateNames } from './profile.ts'
 
 /** `--dump-config`: prints the composition and touches nothing. */
 export async function dump(request: LaunchRequest): Promise<number> {
-  const home = resolveHome()
+  const home = openHome()
   const profile = profileToDump(home, request)
   const composition = await composeProfile(profile, {
     home,

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { type Composition, nearest } from '@dsh/compose/core'
+import { type Composition, nearest, suggestion } from '@dsh/compose/core'
 import { DshError } from '@dsh/core'
 import { boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
-import { type LaunchRequest, UsageError } from './argv.ts'
+import { FLAGS, type LaunchRequest, UsageError } from './argv.ts'
 import { builtins } from './builtins.ts'
 import { commands } from './commands/command.ts'
 import { calmEngine } from './engine.ts'
 import { layerEnvironment } from './environment.ts'
-import { resolveHome } from './home.ts'
+import { homeFault, openHome } from './home.ts'
 import { knownConfigs } from './known-configs.ts'
 import { composeProfile, type LayerOptions, userFiles } from './layers.ts'
 import { moduleLoader, stackFrame, stackMark } from './load-module.ts'
@@ -26,7 +26,8 @@ export async function launch(request: LaunchRequest): Promise<number> {
 }
 
 async function run(request: LaunchRequest, known: { composition?: Composition }): Promise<number> {
-  const home = resolveHome()
+  if (request.loneWord !== undefined) refuseMistypedCommand(request.loneWord)
+  const home = openHome()
   const environment = layerEnvironment({ env: process.env, cwd: process.cwd(), home, warn: stderr })
   const name = request.profile ?? (request.print ? 'headless' : interactiveProfile(request.args[0]))
   const profile = readProfile(home, name, request.safe ? 'template' : 'own')
@@ -43,7 +44,11 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
   for (const skip of skips) stderr(`dsh: ${skip}`)
   if (composition.rows.length === 0)
     throw profileError(`profile "${name}" composes no rows; its bundles are listed in ${profile.manifest}`)
-  initialiseProfile(profile)
+  try {
+    initialiseProfile(profile)
+  } catch (error) {
+    throw homeFault(home, error)
+  }
   const host = await boot({
     composition,
     load: moduleLoader(profile.dir),
@@ -66,7 +71,12 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
     const off = host.ctx.hostRows.disabled().map(({ id }) => id)
     const note = off.length === 0 ? '' : ` (disabled: ${off.join(', ')})`
     stderr(`dsh: no row of profile "${name}" keeps running${note}; see --dump-config`)
-    host.shutdown.request(0)
+    const asked = request.print || request.args.length > 0
+    if (asked) {
+      stderr(`dsh: nothing took ${JSON.stringify(request.args.join(' '))}; a profile that takes a task is made by`)
+      stderr('dsh:   dsh profile new <name> --bundle @dsh/bundle-base --bundle @dsh/bundle-headless')
+    }
+    host.shutdown.request(asked ? 1 : 0)
   }
   process.once('beforeExit', onIdle)
   const code = await host.shutdown.done
@@ -90,10 +100,25 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 
 /** The profile of a bare `dsh`; `word` may be a command that was mistyped. */
 function interactiveProfile(word: string | undefined): string {
-  if (process.stdin.isTTY && process.stdout.isTTY && templateNames().includes('terminal')) return 'terminal'
-  const command = word === undefined ? undefined : nearest(word, Object.keys(commands))
-  const hint = command === undefined ? '' : ` — did you mean "dsh ${command}"?`
+  if (atTerminal() && templateNames().includes('terminal')) return 'terminal'
+  if (word === undefined) throw new UsageError('error: --profile <name> is required')
+  const flag = word.startsWith('--') ? nearest(word, FLAGS) : undefined
+  if (flag !== undefined) throw new UsageError(`error: unknown option '${word}' — did you mean '${flag}'?`)
+  const command = nearest(word, Object.keys(commands))
+  const hint = command === undefined ? ' (no terminal here: dsh -p "task")' : ` — did you mean "dsh ${command}"?`
   throw new UsageError(`error: --profile <name> is required${hint}`)
+}
+
+/** A single word that is nearly a command is no task: a session would send it to the model. */
+function refuseMistypedCommand(word: string): void {
+  const hint = suggestion(word, Object.keys(commands))
+  if (hint === '') return
+  const asTask = `dsh ${atTerminal() ? '--' : '-p'} ${word}`
+  throw new UsageError(`error: unknown command "${word}"${hint} (as a task: ${asTask})`)
+}
+
+function atTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true
 }
 
 function logLevel(verbosity: LaunchRequest['verbosity']): LogLevel {

@@ -11,7 +11,8 @@ import {
   layerFromJson,
   type Problem,
 } from '@dsh/compose/core'
-import { errorCode, errorText } from '@dsh/core'
+import { errorCode } from '@dsh/core'
+import { withoutPath } from './home.ts'
 import { type Profile, profileError, readBundle } from './profile.ts'
 
 export interface LayerOptions {
@@ -55,7 +56,7 @@ export async function readLayers(profile: Profile, options: LayerOptions): Promi
     await add(optionalFile('profile', profilePatchFile(profile)))
     await add(optionalFile('home', homePatchFile(options.home)))
   }
-  for (const patch of options.patches) await add(requiredFile('patch', resolve(options.cwd, patch)))
+  for (const patch of options.patches) await add(patchFile(patch, options.cwd))
   if (options.scope === 'all') await add(settingsFile(options.home))
   if (problems.length > 0) throw new ComposeError(problems)
   if (options.scope === 'safe') layers.push(SAFE_LAYER)
@@ -101,11 +102,16 @@ function settingsFile(home: string): LayerSource | undefined {
   return undefined
 }
 
-function requiredFile(kind: LayerKind, file: string): LayerSource {
+/** What `--patch` names, in the person's own spelling where it cannot be read. */
+function patchFile(name: string, cwd: string): LayerSource {
+  const file = resolve(cwd, name)
   try {
-    return { label: file, kind, file, text: readFileSync(file, 'utf8') }
+    return { label: file, kind: 'patch', file, text: readFileSync(file, 'utf8') }
   } catch (error) {
-    throw profileError(`failed to read ${file}: ${errorText(error)}`)
+    const code = errorCode(error)
+    if (code === 'ENOENT') throw profileError(`there is no file ${name} (--patch)`)
+    if (code === 'EISDIR') throw profileError(`${name} is a directory, not a patch file`)
+    throw profileError(`failed to read ${name}: ${withoutPath(error)}`)
   }
 }
 
@@ -114,6 +120,6 @@ function optionalFile(kind: LayerKind, file: string): LayerSource | undefined {
     return { label: file, kind, file, text: readFileSync(file, 'utf8') }
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
-    throw profileError(`failed to read ${file}: ${errorText(error)}`)
+    throw profileError(`failed to read ${file}: ${withoutPath(error)}`)
   }
 }

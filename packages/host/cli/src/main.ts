@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { parseArgv, UsageError } from './argv.ts'
+import { OptionError, parseArgv, UsageError } from './argv.ts'
 import { commands } from './commands/command.ts'
 import { help } from './help.ts'
 import { watchOutput } from './lost-output.ts'
@@ -31,7 +31,7 @@ async function main(argv: readonly string[]): Promise<number> {
         return 0
       case 'command':
         exitCode = watchOutput()
-        return await (await commands[request.name]!()).run(request.args)
+        return await runCommand(request.name, request.args)
       case 'launch':
         exitCode = watchOutput()
         if (request.dump !== undefined) return await (await import('./dump.ts')).dump(request)
@@ -44,6 +44,15 @@ async function main(argv: readonly string[]): Promise<number> {
     }
     const { reportFailure } = await import('./failure.ts')
     return reportFailure(error)
+  }
+}
+
+async function runCommand(name: string, args: readonly string[]): Promise<number> {
+  try {
+    return await (await commands[name]!()).run(args)
+  } catch (error) {
+    if (error instanceof OptionError) throw new UsageError(`${error.message} (see dsh ${name} --help)`)
+    throw error
   }
 }
 

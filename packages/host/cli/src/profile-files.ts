@@ -1,14 +1,19 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '@dsh/core'
+import { homeFault } from './home.ts'
 import { profileTemplatesDir } from './paths.ts'
-import { profileDir, templateNames } from './profile.ts'
+import { profileDir, profileError, templateNames } from './profile.ts'
 
 /** Makes a profile's directory: its template, or the headless one with other bundles. Never overwrites a file. */
 export async function newProfile(home: string, name: string, bundles?: readonly string[]): Promise<string> {
   const dir = profileDir(home, name)
+  if (/\s/.test(name)) throw profileError(`invalid profile name "${name}": it has blanks in it`)
   const hasTemplate = templateNames().includes(name)
   const template = join(profileTemplatesDir, hasTemplate ? name : 'headless')
-  await mkdir(dir, { recursive: true })
+  await makeDirectory(dir).catch((error: unknown) => {
+    throw homeFault(home, error)
+  })
   if (bundles !== undefined || !hasTemplate) {
     await writeManifest(dir, {
       name: `dsh-profile-${name}`,

@@ -51,9 +51,9 @@ export function readProfile(home: string, name: string, prefer: 'own' | 'templat
   const fromTemplate = !existsSync(own)
   if (fromTemplate && !existsSync(template)) {
     const known = [...templateNames(), ...profileNames(home)]
-    throw profileError(
-      `profile "${name}" does not exist${suggestion(name, known)}; create it with 'dsh plugin --profile ${name} add <package>'`,
-    )
+    const near = suggestion(name, known)
+    const make = `create it with 'dsh profile new ${name}'`
+    throw profileError(`profile "${name}" does not exist${near === '' ? `; ${make}` : `${near} Or ${make}`}`)
   }
   const manifest = fromTemplate || (prefer === 'template' && existsSync(template)) ? template : own
   return { name, dir, manifest, bundles: readBundles(manifest), fromTemplate }

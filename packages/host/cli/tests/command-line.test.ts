@@ -60,8 +60,11 @@ describe('the launcher', () => {
 
   test.each([
     [[], 'error: --profile <name> is required'],
-    [['a task'], 'error: --profile <name> is required'],
-    [['session'], 'error: --profile <name> is required — did you mean "dsh sessions"?'],
+    [['a task'], 'error: --profile <name> is required (no terminal here: dsh -p "task")'],
+    [['session'], 'error: unknown command "session" — did you mean "sessions"? (as a task: dsh -p session)'],
+    [['docter'], 'error: unknown command "docter" — did you mean "doctor"? (as a task: dsh -p docter)'],
+    [['--profil', 'headless', 'hi'], "error: unknown option '--profil' — did you mean '--profile'?"],
+    [['plugin', '--profile', 't', 'ad', 'foo'], 'error: unknown plugin command "ad" — did you mean "add"?'],
     [['logn', 'x'], 'error: --profile <name> is required — did you mean "dsh login"?'],
     [['--profile'], "error: option '--profile <name>' argument missing"],
     [['--profile', ''], 'error: --profile needs a name'],
@@ -88,7 +91,8 @@ describe('the launcher', () => {
       ['login', 'sk-12-34'],
       'error: login takes the name of a key, spelled like a variable; the key itself is asked for',
     ],
-    [['doctor', '--nope'], "error: Unknown option '--nope'"],
+    [['doctor', '--nope'], "error: unknown option '--nope' (see dsh doctor --help)"],
+    [['profile', 'list', '--nope'], "error: unknown option '--nope' (see dsh profile --help)"],
   ])('%j is a usage error in one line', async (args, line) => {
     const place = new Place()
     const { code, stdout, stderr } = await place.run(args)
@@ -96,6 +100,40 @@ describe('the launcher', () => {
     expect(stderr.split('\n')[0]).toContain(line)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(existsSync(place.home)).toBe(false)
+  })
+
+  test.each([
+    [['docter'], 'docter'],
+    [['--', 'docter'], undefined],
+    [['docter '], undefined],
+    [['docter', 'x'], undefined],
+    [['-p', 'docter'], undefined],
+    [['docter', '-p'], undefined],
+    [['--profile', 'p', 'docter'], undefined],
+  ])('of %j the word that may be a mistyped command is %j', (argv, loneWord) => {
+    const request = parseArgv(argv, ['doctor'])
+    expect(request.kind === 'launch' && request.loneWord).toBe(loneWord)
+  })
+
+  test.each([
+    ['nofile.yml', 'there is no file nofile.yml (--patch)'],
+    ['.', '. is a directory, not a patch file'],
+  ])('--patch %s is refused in plain words', async (file, line) => {
+    const { code, stderr } = await new Place().run(['--profile', 'headless', '--patch', file, 'x'])
+    expect([code, stderr]).toEqual([1, `dsh: ${line}\n`])
+  })
+
+  test.each([
+    ['a file', '/etc/passwd', 'not a directory'],
+    ['no place for one', '/proc/nope', 'ENOENT: no such file or directory'],
+  ])('a home that is %s is named by its variable', async (_, home, reason) => {
+    for (const words of [
+      ['--profile', 'headless', 'x'],
+      ['profile', 'new', 'x'],
+    ]) {
+      const { code, stderr } = await new Place({ DSH_HOME: home }).run(words)
+      expect([code, stderr]).toEqual([1, `dsh: DSH_HOME=${home} cannot be used: ${reason}\n`])
+    }
   })
 
   test('help and version read neither the environment files nor the home', async () => {
@@ -114,8 +152,11 @@ describe('the launcher', () => {
   })
 
   test.each([
-    ['nope', 'profile "nope" does not exist; create it with \'dsh plugin --profile nope add <package>\''],
-    ['headles', 'profile "headles" does not exist — did you mean "headless"?'],
+    ['nope', 'profile "nope" does not exist; create it with \'dsh profile new nope\''],
+    [
+      'headles',
+      'profile "headles" does not exist — did you mean "headless"? Or create it with \'dsh profile new headles\'',
+    ],
     ['a/b', 'invalid profile name "a/b"'],
     ['..', 'invalid profile name ".."'],
     ['node_modules', 'invalid profile name "node_modules"'],
@@ -247,6 +288,28 @@ describe('profiles', () => {
     expect((await place.run(['profile', 'rm', 'mine'])).code).toBe(1)
     expect((await place.run(['profile', 'rm', 'mine', '--yes'])).code).toBe(0)
     expect(existsSync(join(place.home, 'profiles/mine'))).toBe(false)
+  })
+
+  test('names with blanks are refused, a slip in rm is told, and only plugin add makes a profile', async () => {
+    const place = new Place()
+    const blank = await place.run(['profile', 'new', 'bad name'])
+    expect([blank.code, blank.stderr]).toEqual([1, 'dsh: invalid profile name "bad name": it has blanks in it\n'])
+    await place.run(['profile', 'new', 'terminal'])
+    const slip = await place.run(['profile', 'rm', 'terminl'])
+    expect(slip.stderr).toBe('dsh: profile "terminl" is not in the home — did you mean "terminal"?\n')
+    const listed = await place.run(['plugin', '--profile', 'nope', 'list'])
+    expect(listed.code).toBe(1)
+    expect(listed.stderr).toContain('profile "nope" is not in the home, only add makes one; profiles there: terminal')
+    expect(readdirSync(join(place.home, 'profiles'))).toEqual(['terminal'])
+  })
+
+  test('a task for a profile that has nothing to take it fails with the next step', async () => {
+    const place = new Place()
+    await place.run(['profile', 'new', 'review'])
+    const { code, stdout, stderr } = await place.run(['--profile', 'review', 'hi'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('dsh: no row of profile "review" keeps running; see --dump-config\n')
+    expect(stderr).toContain('dsh profile new <name> --bundle @dsh/bundle-base --bundle @dsh/bundle-headless')
   })
 
   test('a bundle whose exports hide its manifest resolves, from the profile', async () => {

@@ -180,7 +180,7 @@ describe('dsh sessions', () => {
     expect((await sessions('show', '--help')).code).toBe(0)
     await expect(sessions('frobnicate')).rejects.toThrow('got "frobnicate"')
     await expect(sessions('toString')).rejects.toThrow('got "toString"')
-    await expect(sessions('list', '--wat')).rejects.toThrow("Unknown option '--wat'")
+    await expect(sessions('list', '--wat')).rejects.toThrow("unknown option '--wat'")
     await expect(sessions('show')).rejects.toThrow('needs the id of a session')
   })
 })

@@ -1,7 +1,7 @@
 import { explain, unknownRowText } from '@dsh/compose'
 import { UsageError } from '../argv.ts'
 import { defaultProfile } from '../dump.ts'
-import { resolveHome } from '../home.ts'
+import { openHome } from '../home.ts'
 import { composeProfile } from '../layers.ts'
 import { readProfile } from '../profile.ts'
 import { parseWords } from './words.ts'
@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (id === undefined) throw new UsageError('error: config explain needs the id of a row')
   if (extra.length > 0) throw new UsageError(`error: config explain takes one row, got ${positionals.length - 1}`)
 
-  const home = resolveHome()
+  const home = openHome()
   const profile = readProfile(home, (values['profile'] as string | undefined) ?? defaultProfile())
   const composition = await composeProfile(profile, {
     home,

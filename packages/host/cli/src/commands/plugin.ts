@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { nearest } from '@dsh/compose/core'
 import { UsageError } from '../argv.ts'
-import { resolveHome } from '../home.ts'
+import { openHome } from '../home.ts'
 import { composeProfile } from '../layers.ts'
 import { bringBack, findManager, runManager } from '../package-manager.ts'
-import { profileDir, readProfile } from '../profile.ts'
+import { profileDir, profileError, profileNames, readProfile } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { ProfileSnapshot } from '../profile-snapshot.ts'
 import { newDependencies, reconcileBundles } from '../reconcile-bundles.ts'
@@ -34,9 +35,15 @@ export async function run(args: readonly string[]): Promise<number> {
   if (words.length === 0) {
     throw new UsageError('error: plugin needs package manager arguments to forward (e.g. add <package>)')
   }
-  const home = resolveHome()
+  const home = openHome()
   const dir = profileDir(home, name)
   const made = !existsSync(join(dir, 'package.json'))
+  const verb = words.find((word) => !word.startsWith('-'))
+  refuseMistyped(verb)
+  if (made && verb !== 'add') {
+    const there = profileNames(home).join(', ') || 'none'
+    throw profileError(`profile "${name}" is not in the home, only add makes one; profiles there: ${there}`)
+  }
   const manager = findManager(dir)
   if (manager === undefined) {
     process.stderr.write('dsh: neither pnpm nor npm found on PATH — install one to manage profile plugins\n')
@@ -72,6 +79,16 @@ export async function run(args: readonly string[]): Promise<number> {
     throw error
   }
   return 0
+}
+
+const VERBS = ['add', 'remove', 'update', 'install', 'list']
+const MANAGERS_OWN = ['uninstall', 'upgrade', 'reinstall']
+
+/** Words of the manager's own are passed on; one that is nearly ours is not. */
+function refuseMistyped(verb: string | undefined): void {
+  if (verb === undefined || VERBS.includes(verb) || MANAGERS_OWN.includes(verb)) return
+  const near = nearest(verb, VERBS)
+  if (near !== undefined) throw new UsageError(`error: unknown plugin command "${verb}" — did you mean "${near}"?`)
 }
 
 /** `--profile` may stand anywhere; one `--` is dropped; all else is the manager's. */

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readLayer } from '@dsh/compose'
+import { readLayer, suggestion } from '@dsh/compose'
 import { UsageError } from '../argv.ts'
-import { resolveHome } from '../home.ts'
+import { openHome } from '../home.ts'
 import { profileDir, profileError, profileNames, readProfile, templateNames } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { parseWords } from './words.ts'
@@ -24,7 +24,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0
   }
   const [verb, name] = positionals
-  const home = resolveHome()
+  const home = openHome()
   if (verb === 'list' && name === undefined) return list(home)
   if (verb === undefined || !['list', 'new', 'path', 'rm'].includes(verb)) {
     throw new UsageError('error: profile knows list, new, path and rm (dsh profile --help)')
@@ -35,7 +35,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (verb === 'new') {
     if (existsSync(join(dir, 'package.json'))) throw profileError(`profile "${name}" exists already at ${dir}`)
     await newProfile(home, name, values['bundle'] as string[] | undefined)
-  } else if (verb === 'rm') await remove(dir, name, values['yes'] === true)
+  } else if (verb === 'rm') await remove(home, name, values['yes'] === true)
   else readProfile(home, name)
   process.stdout.write(`${dir}\n`)
   return 0
@@ -59,8 +59,10 @@ function bundlesText(home: string, name: string): string {
   }
 }
 
-async function remove(dir: string, name: string, yes: boolean): Promise<void> {
-  if (!existsSync(dir)) throw profileError(`profile "${name}" is not in the home`)
+async function remove(home: string, name: string, yes: boolean): Promise<void> {
+  const dir = profileDir(home, name)
+  if (!existsSync(dir))
+    throw profileError(`profile "${name}" is not in the home${suggestion(name, profileNames(home))}`)
   if (!yes && hasOwnContent(dir)) {
     throw profileError(
       `profile "${name}" holds patches or plugins of yours`,

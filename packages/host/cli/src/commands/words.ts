@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { errorText } from '@dsh/core'
-import { UsageError } from '../argv.ts'
+import { errorCode, errorText } from '@dsh/core'
+import { OptionError, UsageError } from '../argv.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
@@ -14,9 +14,16 @@ export function parseWords(args: readonly string[], options: Options, maxPositio
       options: { ...options, help: { type: 'boolean', short: 'h' } },
     })
   } catch (error) {
-    throw new UsageError(`error: ${errorText(error).split('\n')[0]}`)
+    throw wordsFault(error)
   }
   const extra = parsed.positionals[maxPositionals]
   if (extra !== undefined) throw new UsageError(`error: unexpected word "${extra}"`)
   return parsed
+}
+
+/** What Node says of a command's options, in a line of ours. */
+export function wordsFault(error: unknown): UsageError {
+  const [line = ''] = errorText(error).split(/\n|\. To specify/)
+  const message = `error: ${line.charAt(0).toLowerCase()}${line.slice(1)}`
+  return errorCode(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? new OptionError(message) : new UsageError(message)
 }

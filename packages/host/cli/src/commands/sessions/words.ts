@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { errorText } from '@dsh/core'
 import { UsageError } from '../../argv.ts'
 import { resolveHome } from '../../home.ts'
+import { wordsFault } from '../words.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
@@ -15,7 +15,7 @@ export function parseWords<T extends Options>(args: readonly string[], options: 
       options: { ...options, json: { type: 'boolean' } } as T & { json: { type: 'boolean' } },
     })
   } catch (error) {
-    throw new UsageError(`error: ${errorText(error)}`)
+    throw wordsFault(error)
   }
 }
 
