@@ -52,7 +52,7 @@ export function readProfile(home: string, name: string, prefer: 'own' | 'templat
   if (fromTemplate && !existsSync(template)) {
     const known = [...templateNames(), ...profileNames(home)]
     const near = suggestion(name, known)
-    const make = `create it with 'dsh profile new ${name}'`
+    const make = `create it with 'dsh plugin --profile ${name} add <package>' or 'dsh profile new ${name}'`
     throw profileError(`profile "${name}" does not exist${near === '' ? `; ${make}` : `${near} Or ${make}`}`)
   }
   const manifest = fromTemplate || (prefer === 'template' && existsSync(template)) ? template : own

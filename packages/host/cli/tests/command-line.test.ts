@@ -152,10 +152,13 @@ describe('the launcher', () => {
   })
 
   test.each([
-    ['nope', 'profile "nope" does not exist; create it with \'dsh profile new nope\''],
+    [
+      'nope',
+      `profile "nope" does not exist; create it with 'dsh plugin --profile nope add <package>' or 'dsh profile new nope'`,
+    ],
     [
       'headles',
-      'profile "headles" does not exist — did you mean "headless"? Or create it with \'dsh profile new headles\'',
+      `profile "headles" does not exist — did you mean "headless"? Or create it with 'dsh plugin --profile headles add <package>' or 'dsh profile new headles'`,
     ],
     ['a/b', 'invalid profile name "a/b"'],
     ['..', 'invalid profile name ".."'],
@@ -299,7 +302,9 @@ describe('profiles', () => {
     expect(slip.stderr).toBe('dsh: profile "terminl" is not in the home — did you mean "terminal"?\n')
     const listed = await place.run(['plugin', '--profile', 'nope', 'list'])
     expect(listed.code).toBe(1)
-    expect(listed.stderr).toContain('profile "nope" is not in the home, only add makes one; profiles there: terminal')
+    expect(listed.stderr).toContain(
+      'there is no profile "nope", and only add or install makes one; profiles: headless, minimal, terminal',
+    )
     expect(readdirSync(join(place.home, 'profiles'))).toEqual(['terminal'])
   })
 

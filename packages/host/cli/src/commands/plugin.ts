@@ -5,7 +5,7 @@ import { UsageError } from '../argv.ts'
 import { openHome } from '../home.ts'
 import { composeProfile } from '../layers.ts'
 import { bringBack, findManager, runManager } from '../package-manager.ts'
-import { profileDir, profileError, profileNames, readProfile } from '../profile.ts'
+import { profileDir, profileError, profileNames, readProfile, templateNames } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { ProfileSnapshot } from '../profile-snapshot.ts'
 import { newDependencies, reconcileBundles } from '../reconcile-bundles.ts'
@@ -40,9 +40,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const made = !existsSync(join(dir, 'package.json'))
   const verb = words.find((word) => !word.startsWith('-'))
   refuseMistyped(verb)
-  if (made && verb !== 'add') {
-    const there = profileNames(home).join(', ') || 'none'
-    throw profileError(`profile "${name}" is not in the home, only add makes one; profiles there: ${there}`)
+  if (made && !MAKERS.includes(verb ?? '') && !templateNames().includes(name)) {
+    const there = [...new Set([...templateNames(), ...profileNames(home)])].join(', ')
+    throw profileError(`there is no profile "${name}", and only add or install makes one; profiles: ${there}`)
   }
   const manager = findManager(dir)
   if (manager === undefined) {
@@ -82,6 +82,7 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 const VERBS = ['add', 'remove', 'update', 'install', 'list']
+const MAKERS = ['add', 'install', 'i']
 const MANAGERS_OWN = ['uninstall', 'upgrade', 'reinstall']
 
 /** Words of the manager's own are passed on; one that is nearly ours is not. */

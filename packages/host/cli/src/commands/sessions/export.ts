@@ -33,6 +33,9 @@ export async function exportSession(args: readonly string[]): Promise<number> {
     const clean = (row: unknown) => (scrub === undefined ? row : scrubJson(row, scrub))
     const written = await exportFixture({ header: clean(log.header), events: log.events.map(clean) }, values)
     if (values.json) printJson({ id, scrubbed: scrub !== undefined, ...written })
+    else process.stdout.write(`written to ${written.fixture}\n`)
+    if (!written.workspace)
+      process.stderr.write('dsh: no files went along; if the session read any, give the directory: --workspace DIR\n')
     return 0
   }
   const scrubs = values['no-scrub'] ? false : (values.scrub ?? format !== 'jsonl')
