@@ -71,12 +71,12 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
     const off = host.ctx.hostRows.disabled().map(({ id }) => id)
     const note = off.length === 0 ? '' : ` (disabled: ${off.join(', ')})`
     stderr(`dsh: no row of profile "${name}" keeps running${note}; see --dump-config`)
-    const asked = request.print || request.args.length > 0
-    if (asked) {
+    const unheard = request.args.length > 0 && !host.argsRead
+    if (unheard) {
       stderr(`dsh: nothing took ${JSON.stringify(request.args.join(' '))}; a profile that takes a task is made by`)
       stderr('dsh:   dsh profile new <name> --bundle @dsh/bundle-base --bundle @dsh/bundle-headless')
     }
-    host.shutdown.request(asked ? 1 : 0)
+    host.shutdown.request(unheard ? 1 : 0)
   }
   process.once('beforeExit', onIdle)
   const code = await host.shutdown.done

@@ -41,6 +41,8 @@ export interface Host {
   readonly ctx: Context
   readonly shutdown: Shutdown
   readonly rows: readonly MountedRow[]
+  /** Whether some row has looked at the words that were left for the app. */
+  readonly argsRead: boolean
   /** Makes this the running composition, or throws and leaves the last one running. Gives the ids that changed. */
   update(composition: Composition): Promise<readonly string[]>
 }
@@ -76,7 +78,7 @@ export async function boot(options: BootOptions): Promise<Host> {
           say,
           update: (composition) => tree.update(composition),
         })
-  const openHost = provideFacts(ctx, options, shutdown, reload, {
+  const facts = provideFacts(ctx, options, shutdown, reload, {
     disabled: () =>
       [...allMounted(tree.rows)]
         .filter(({ state }) => state === 'disabled')
@@ -97,13 +99,16 @@ export async function boot(options: BootOptions): Promise<Host> {
       throw new BootError(faults)
     }
     diagnostics.open()
-    openHost()
+    facts.open()
   }
   return {
     ctx,
     shutdown,
     get rows() {
       return tree.rows
+    },
+    get argsRead() {
+      return facts.argsRead()
     },
     update: (composition) => tree.update(composition),
   }
