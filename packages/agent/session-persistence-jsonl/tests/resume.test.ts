@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path'
 import { deriveFrom, parseLog } from '@dsh/session'
 import { describe, expect, it } from 'vitest'
 import { verifyLog } from '../src/index.ts'
-import { host, linesOf, pathOf, playTurn, prompt, temporaryRoot } from './scene.ts'
+import { host, linesOf, pathOf, playTurn, temporaryRoot } from './scene.ts'
 
 describe('resume', () => {
   it('continues a finished log behind one session/end-seed', async () => {

@@ -33,9 +33,11 @@ async function storedId(
     if ((await store.locate(choice.id)) === undefined) throw new UsageError(`error: session "${choice.id}" not found`)
     return choice.id
   }
-  const newest = (await store.list({ cwd })).find(
+  const usable = (await store.list({ cwd })).filter(
     ({ problem, header }) => problem === undefined && header.origin === undefined,
   )
+  // One that was only opened is not what somebody means to go on with.
+  const newest = usable.find(({ prompt }) => prompt !== undefined) ?? usable[0]
   if (newest === undefined) throw new UsageError(`error: there is no session to continue in ${cwd}`)
   return newest.header.id
 }

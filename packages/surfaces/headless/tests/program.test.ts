@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type MockServer, type MockStep, startMockServer } from '@dsh/llm-mock-server'
 import { atTestEnd, tempWorkspace } from '@dsh/testkit'
@@ -54,7 +54,7 @@ async function machine(steps: readonly MockStep[]) {
     const lines = (await readFile(path.join(root, file!), 'utf8')).trimEnd().split('\n')
     return lines.map((line) => JSON.parse(line))
   }
-  return { start, run: (args: readonly string[]) => start(args).finished, asked, log }
+  return { start, run: (args: readonly string[]) => start(args).finished, asked, log, home }
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -145,6 +145,23 @@ test('an interrupted turn goes on with -c: the prefix is kept and its calls have
     'Error: tool call aborted',
     'Error: tool call aborted before dispatch',
   ])
+})
+
+test('-c goes on with the newest session in which something was said, not with one that was only opened', async () => {
+  const { run, asked, log, home } = await machine([{ text: 'one' }, { text: 'two' }])
+  await run(['first here'])
+  const [header] = await log()
+  const root = home.path('dsh', 'sessions')
+  const [file = ''] = (await readdir(root, { recursive: true })).filter((name) => name.endsWith('session.jsonl'))
+  const opened = [
+    { ...header, id: 'opened', createdAt: Date.now() + 1000 },
+    { type: 'permission/preset', seq: 0, time: Date.now() + 1000, data: { preset: 'workspace-write' } },
+  ]
+  const dir = path.join(root, path.dirname(path.dirname(file)), 'opened')
+  await mkdir(dir)
+  await writeFile(path.join(dir, 'session.jsonl'), opened.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  expect(await run(['-c', 'second'])).toMatchObject({ code: 0, out: 'two\n' })
+  expect(JSON.stringify(asked()[1]?.body)).toContain('first here')
 })
 
 test('what the command line gets wrong is told before anything starts, in the format asked for', async () => {

@@ -37,10 +37,11 @@ async function makeAgent(host: TerminalHost, startup: TerminalStartup, request: 
   return host.createAgent({ ...common, resumeSessionId: request.id })
 }
 
-/** The newest readable session of this directory. */
+/** The newest readable session of this directory, one in which something was said if there is any. */
 export async function latestSession(host: TerminalHost): Promise<string | undefined> {
   const stored = (await host.sessions()).filter(
     (session) => session.header.cwd === host.cwd && session.problem === undefined,
   )
-  return stored.sort((a, b) => b.updatedAt - a.updatedAt)[0]?.header.id
+  const newestFirst = stored.sort((a, b) => b.updatedAt - a.updatedAt)
+  return (newestFirst.find(({ prompt }) => prompt !== undefined) ?? newestFirst[0])?.header.id
 }
