@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { errorText } from '@dsh/core'
+import { errorCode, errorText } from '@dsh/core'
 import { guardVersion, isHeaderLine, readHeader, type SessionHeader, type StoredSession } from '@dsh/session'
 import { projectDirs } from './locate.ts'
 import { projectDir, rawName, zstdName } from './paths.ts'
@@ -25,7 +25,8 @@ type Index = Record<string, Entry>
 
 /**
  * Every stored session, newest first. Reads one index and the sizes; only logs that changed are opened, and only what
- * was added to them is searched. The index may be deleted at any time.
+ * was added to them is searched. The index may be deleted at any time. A log that cannot be read counts as one of the
+ * directory it is filed under.
  */
 export async function listSessions(root: string, filter: { readonly cwd?: string } = {}): Promise<StoredSession[]> {
   const old = readIndex(root)
@@ -46,7 +47,8 @@ export async function listSessions(root: string, filter: { readonly cwd?: string
       if (entry.problem === undefined) index[key] = entry
       changed ||= !fresh && (entry.problem === undefined || known !== undefined)
       const session = toStored(entry, log.path, dir)
-      if (filter.cwd === undefined || session.header.cwd === filter.cwd) found.push(session)
+      const here = session.header.cwd === filter.cwd || entry.header === undefined
+      if (filter.cwd === undefined || here) found.push(session)
     }
   }
   if (wanted === undefined && (changed || Object.keys(old).length !== Object.keys(index).length))
@@ -106,8 +108,15 @@ async function readEntry(log: LogFile, known: Entry | undefined): Promise<Entry>
     const from = grown ? (known.searched as number) : 0
     return { ...stat, ...describe(readFrom(log.path, from, log.size), log.path, from, grown ? known : undefined) }
   } catch (error) {
-    return { ...stat, problem: errorText(error) }
+    return { ...stat, problem: problemOf(error) }
   }
+}
+
+/** Damage and a system's refusal are told apart: a log that may not be read need not be damaged. */
+function problemOf(error: unknown): string {
+  return /^E[A-Z]+$/.test(errorCode(error) ?? '')
+    ? `cannot be read: ${errorText(error)}`
+    : `damaged: ${errorText(error)}`
 }
 
 function readFrom(path: string, from: number, size: number): Buffer {

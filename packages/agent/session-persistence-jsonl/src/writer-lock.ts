@@ -61,8 +61,8 @@ function lockedBy(id: string, path: string, holder: LockHolder) {
       ? 'already open in this process'
       : `in use by another process (pid ${holder.pid}${here ? '' : ` on host ${holder.host}`}, since ${new Date(holder.since).toISOString()})`
   const hint = here
-    ? 'End that process first, or fork the session.'
-    : `If that host is gone, remove ${path}; or fork the session.`
+    ? 'End that process first, or go on in a copy: --fork-session'
+    : `If that host is gone, remove ${path}; or go on in a copy: --fork-session`
   return storeError('SESSION_LOCKED', `session "${id}" is ${who}`, undefined, hint)
 }
 

@@ -30,7 +30,8 @@ const pins: ReadonlySet<string> = new Set(['permission/preset', 'sandbox/mode', 
 /**
  * Brings one session's events to its file. In the background they reach the file within `maxDelayMs`, except the run
  * of deltas at the end, which waits for its block to end so that it is stored as one row. `flush` writes everything
- * and makes it durable; calls that overlap share one write.
+ * and makes it durable, once the session has
+ * content; calls that overlap share one write.
  */
 export class LogWriter {
   private readonly session: Session
@@ -67,7 +68,7 @@ export class LogWriter {
     if (this.closed) return Promise.reject(storeError('SESSION_STORE', `session "${this.session.id}" is closed`))
     this.queued ??= this.enqueue(async () => {
       this.queued = undefined
-      await this.write(this.session.events.length, true)
+      if (this.hasContent()) await this.write(this.session.events.length, true)
     })
     return this.queued
   }
@@ -76,7 +77,7 @@ export class LogWriter {
     if (this.closed) return
     clearTimeout(this.timer)
     try {
-      if (this.hasContent()) await this.flush()
+      await this.flush()
     } finally {
       this.closed = true
       this.file?.close()

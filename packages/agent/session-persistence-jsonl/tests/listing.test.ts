@@ -1,6 +1,6 @@
-import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import fs, { openSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { append, host, playTurn, prompt, temporaryRoot } from './scene.ts'
 
 it('sessions are listed newest first, with title and prompt, and a broken log hides no other', async () => {
@@ -40,6 +40,32 @@ it('a log of a newer format is listed with its file, and read again when it can 
   utimesSync(path, 1, 1)
   expect((await h.store.list())[0]).toMatchObject({ header: { id: 'a' }, prompt: 'prompt 1' })
   expect((await h.store.list())[0]?.problem).toBeUndefined()
+  await h.dispose()
+})
+
+it('damage and what may not be read are told apart, and listed for the directory they are filed under', async () => {
+  const root = temporaryRoot()
+  const h = await host(root)
+  for (const id of ['a', 'b', 'c']) {
+    playTurn(h.sessions.create({ id, cwd: '/w' }), 1)
+    await h.sessions.dispose(id)
+  }
+  const pathOf = async (id: string) => (await h.store.locate(id)) as string
+  writeFileSync(await pathOf('a'), 'not a log\n')
+  // A log of another user's, for whoever runs this: root may read every file, so a file system's own refusal stands in.
+  const refused = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
+  const path = await pathOf('b')
+  const open = vi.spyOn(fs, 'openSync').mockImplementation(((name: string, ...rest: [string]) => {
+    if (name === path) throw refused
+    return openSync(name, ...rest)
+  }) as typeof fs.openSync)
+  onTestFinished(() => open.mockRestore())
+  const problems = new Map((await h.store.list({ cwd: '/w' })).map(({ header, problem }) => [header.id, problem]))
+  expect(problems.get('a')).toMatch(/^damaged: /)
+  expect(problems.get('b')).toBe('cannot be read: EACCES: permission denied')
+  expect(problems.get('c')).toBeUndefined()
+  expect(problems.size).toBe(3)
+  expect(await h.store.list({ cwd: '/elsewhere' })).toEqual([])
   await h.dispose()
 })
 

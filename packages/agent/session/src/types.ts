@@ -269,13 +269,16 @@ export interface StoredSession {
   readonly title?: string
   /** The start of the first prompt. */
   readonly prompt?: string
-  /** Set when the log cannot be read; such a log never hides the others. */
+  /** `damaged: …` or `cannot be read: …`; such a log never hides the others. */
   readonly problem?: string
 }
 
 /** `ctx.sessionPersistence` */
 export interface SessionPersistence {
-  /** A barrier: everything appended before the call is on disk (fsync) when it resolves, or it rejects. */
+  /**
+   * A barrier: everything appended before the call is on disk (fsync) when it resolves, or it rejects. A session that
+   * holds nothing but what rows pin at its start gets no log.
+   */
   flush(session: Session): Promise<void>
   /** Reads, repairs (interrupted-turn closers), takes the writer lock and seeds a live session. */
   resume(id: string): Promise<Session>

@@ -33,12 +33,15 @@ async function storedId(
     if ((await store.locate(choice.id)) === undefined) throw new UsageError(`error: session "${choice.id}" not found`)
     return choice.id
   }
-  const usable = (await store.list({ cwd })).filter(
-    ({ problem, header }) => problem === undefined && header.origin === undefined,
+  // One that was only opened is not what somebody means to go on with; one that cannot be read may well be.
+  const newest = (await store.list({ cwd })).find(
+    ({ problem, prompt, header }) => header.origin === undefined && (problem !== undefined || prompt !== undefined),
   )
-  // One that was only opened is not what somebody means to go on with.
-  const newest = usable.find(({ prompt }) => prompt !== undefined) ?? usable[0]
   if (newest === undefined) throw new UsageError(`error: there is no session to continue in ${cwd}`)
+  if (newest.problem !== undefined)
+    throw new UsageError(
+      `error: the newest session here is "${newest.header.id}" (${newest.problem}); choose one with --resume <id>, see dsh sessions list`,
+    )
   return newest.header.id
 }
 

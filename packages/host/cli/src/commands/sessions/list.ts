@@ -37,7 +37,7 @@ function table(sessions: readonly StoredSession[]): string {
   const rows = sessions.map(({ header, updatedAt, title, prompt, problem }) => [
     header.id,
     localTime(updatedAt),
-    problem === undefined ? (title ?? prompt ?? '') : `damaged: ${problem}`,
+    problem ?? title ?? prompt ?? '',
     header.cwd ?? '',
   ])
   const clean = rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, ' ')))
