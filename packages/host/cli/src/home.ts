@@ -10,10 +10,16 @@ export function resolveHome(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(wanted === '~' || /^~[/\\]/.test(wanted) ? join(homedir(), wanted.slice(1)) : wanted)
 }
 
-/** The same, where something is to be read or kept there: a file in its place is refused in one line. */
+/** The same, where something is to be read or kept there: what stands in its place, or may not be entered, is refused. */
 export function openHome(): string {
   const home = resolveHome()
-  if (statSync(home, { throwIfNoEntry: false })?.isDirectory() === false) throw unusable(home, 'not a directory')
+  let found: ReturnType<typeof statSync> | undefined
+  try {
+    found = statSync(home, { throwIfNoEntry: false })
+  } catch (error) {
+    throw homeFault(home, error)
+  }
+  if (found?.isDirectory() === false) throw unusable(home, 'not a directory')
   return home
 }
 

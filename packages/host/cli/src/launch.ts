@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Composition, nearest, suggestion } from '@dsh/compose/core'
+import { type Composition, nearest, slipOf, suggestion, walkRows } from '@dsh/compose/core'
 import { DshError } from '@dsh/core'
 import { boot, LOG_LEVELS, type LogLevel, skipText } from '@dsh/host'
 import { FLAGS, type LaunchRequest, UsageError } from './argv.ts'
@@ -11,7 +11,7 @@ import { homeFault, openHome } from './home.ts'
 import { knownConfigs } from './known-configs.ts'
 import { composeProfile, type LayerOptions, userFiles } from './layers.ts'
 import { moduleLoader, stackFrame, stackMark } from './load-module.ts'
-import { initialiseProfile, profileError, readProfile, templateNames } from './profile.ts'
+import { initialiseProfile, type Profile, profileError, readProfile, templateNames } from './profile.ts'
 
 /** Runs a profile until something asks to exit; gives the exit code. */
 export async function launch(request: LaunchRequest): Promise<number> {
@@ -30,6 +30,8 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
   const home = openHome()
   const environment = layerEnvironment({ env: process.env, cwd: process.cwd(), home, warn: stderr })
   const name = request.profile ?? (request.print ? 'headless' : interactiveProfile(request.args[0]))
+  refuseMistypedFlag(name, request.args[0])
+  const level = logLevel(request.verbosity)
   const profile = readProfile(home, name, request.safe ? 'template' : 'own')
   const layers: LayerOptions = {
     home,
@@ -44,6 +46,7 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
   for (const skip of skips) stderr(`dsh: ${skip}`)
   if (composition.rows.length === 0)
     throw profileError(`profile "${name}" composes no rows; its bundles are listed in ${profile.manifest}`)
+  if (level === 'debug') for (const line of compositionLines(composition, profile, home)) stderr(line)
   try {
     initialiseProfile(profile)
   } catch (error) {
@@ -59,7 +62,7 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
     args: request.args,
     environment,
     homePath: (...segments) => join(home, ...segments),
-    logLevel: logLevel(request.verbosity),
+    logLevel: level,
     stderr,
     exit: (code) => process.exit(code),
     ...(request.safe
@@ -117,14 +120,30 @@ function refuseMistypedCommand(word: string): void {
   throw new UsageError(`error: unknown command "${word}"${hint} (as a task: ${asTask})`)
 }
 
+/** The surfaces that come with dsh have no options that are one letter away from the launcher's; others may. */
+function refuseMistypedFlag(profile: string, word: string | undefined): void {
+  if (word === undefined || !word.startsWith('--') || !['headless', 'terminal'].includes(profile)) return
+  const flag = slipOf(word.replace(/=.*/, ''), FLAGS)
+  if (flag !== undefined) throw new UsageError(`error: unknown option '${word}' — did you mean '${flag}'?`)
+}
+
+/** For `--verbose`: what runs, and which files say so. */
+function compositionLines({ layers, rows }: Composition, profile: Profile, home: string): string[] {
+  const files = layers.filter(({ patches }) => patches.length > 0).map(({ label }) => label)
+  const count = [...walkRows(rows)].length
+  return [`dsh: profile "${profile.name}" of ${home}: ${count} rows from ${files.join(', ')}`]
+}
+
 function atTerminal(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true
 }
 
 function logLevel(verbosity: LaunchRequest['verbosity']): LogLevel {
   if (verbosity !== undefined) return verbosity === 'verbose' ? 'debug' : 'error'
-  const wanted = process.env['DSH_LOG']
-  return LOG_LEVELS.find((level) => level === wanted) ?? 'warn'
+  const wanted = process.env['DSH_LOG'] || 'warn'
+  const known = LOG_LEVELS.find((level) => level === wanted)
+  if (known === undefined) stderr(`dsh: DSH_LOG=${wanted} is no level: ${LOG_LEVELS.join(', ')}; warn is used`)
+  return known ?? 'warn'
 }
 
 function stderr(line: string): void {

@@ -56,7 +56,12 @@ export function readProfile(home: string, name: string, prefer: 'own' | 'templat
     throw profileError(`profile "${name}" does not exist${near === '' ? `; ${make}` : `${near} Or ${make}`}`)
   }
   const manifest = fromTemplate || (prefer === 'template' && existsSync(template)) ? template : own
-  return { name, dir, manifest, bundles: readBundles(manifest), fromTemplate }
+  try {
+    return { name, dir, manifest, bundles: readBundles(manifest), fromTemplate }
+  } catch (error) {
+    if (manifest === template || !existsSync(template)) throw error
+    throw profileError(`${errorText(error)}; to run without it: dsh --safe --profile ${name}`)
+  }
 }
 
 export function profileNames(home: string): string[] {

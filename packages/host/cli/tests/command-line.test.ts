@@ -136,6 +136,38 @@ describe('the launcher', () => {
     }
   })
 
+  test.each([
+    ['sessions', 'list'],
+    ['sessions', 'show', 'x'],
+    ['sessions', 'prune', '--older-than', '1d'],
+    ['login', '--remove'],
+    ['plugin', '--profile', 'headless', 'list'],
+    ['profile', 'list'],
+    ['config', 'explain', 'tools'],
+  ])('a command that needs the home names it where it is none: %s %s', async (...words) => {
+    const { code, stderr } = await new Place({ DSH_HOME: '/etc/passwd' }).run(words)
+    expect([code, stderr]).toEqual([1, 'dsh: DSH_HOME=/etc/passwd cannot be used: not a directory\n'])
+  })
+
+  test.each([
+    [['-p', '--profil', 'mine', 'x'], '--profil', '--profile'],
+    [['--profile', 'headless', '--patc=x.yml', 'x'], '--patc=x.yml', '--patch'],
+  ])('%j: a launcher option that is a letter off is told what was meant', async (words, given, meant) => {
+    const { code, stderr } = await new Place().run(words)
+    expect([code, stderr]).toEqual([2, `error: unknown option '${given}' — did you mean '${meant}'?\n`])
+  })
+
+  test('a profile whose manifest is broken is told with the way around it', async () => {
+    const place = new Place()
+    const manifest = place.write('home/profiles/headless/package.json', '{')
+    const { code, stderr } = await place.run(['--profile', 'headless', 'x'])
+    expect(code).toBe(1)
+    expect(stderr).toContain(`dsh: profile manifest ${manifest}: invalid JSON: `)
+    expect(stderr).toMatch(/[^\n]; to run without it: dsh --safe --profile headless\n$/)
+    place.write('home/profiles/mine/package.json', '{')
+    expect((await place.run(['--profile', 'mine', 'x'])).stderr).not.toContain('--safe')
+  })
+
   test('help and version read neither the environment files nor the home', async () => {
     const place = new Place()
     place.write('work/.env', 'PATH=/nowhere\n')
@@ -250,7 +282,7 @@ describe('dumps', () => {
     expect(stdout).toContain(`config:  # ${home}`)
     const unknown = await place.run(['config', 'explain', 'tool-tod'])
     expect(unknown).toMatchObject({ code: 1, stdout: '' })
-    expect(unknown.stderr).toContain('no row "tool-tod" — did you mean "tool-todo"?')
+    expect(unknown.stderr).toContain('no row "tool-tod" in profile "terminal" — did you mean "tool-todo"?')
   })
 })
 

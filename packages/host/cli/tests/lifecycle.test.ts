@@ -93,14 +93,23 @@ describe('diagnostics', () => {
     )
     place.profile('p', `- insert: [{id: chatty, name: ${row}}]`)
     const { stderr } = await place.run(['--profile', 'p', ...flags], { env })
-    expect(stderr).toBe(lines.map((level) => `dsh: chatty: ${level}\n`).join(''))
+    // Who asks for everything is told what runs, too.
+    const what = lines.length < 4 ? '' : `dsh: profile "p" of ${place.home}: 1 rows from tb\n`
+    expect(stderr).toBe(what + lines.map((level) => `dsh: chatty: ${level}\n`).join(''))
+  })
+
+  test('a level that there is none of is told, and the usual one used', async () => {
+    const place = new Place()
+    place.profile('p', `- insert: [{id: chatty, name: ${place.write('work/chatty.mjs', chatty)}}]`)
+    const { stderr } = await place.run(['--profile', 'p'], { env: { DSH_LOG: 'loud' } })
+    expect(stderr).toMatch(/^dsh: DSH_LOG=loud is no level: silent, error, warn, info, debug; warn is used\n/)
   })
 
   test('a stack is for those who ask with DSH_DEBUG', async () => {
     const place = new Place()
     const row = place.write('work/boom.mjs', "export async function apply() { throw new Error('boom') }")
     place.profile('p', `- insert: [{id: boom, name: ${row}}]`)
-    expect((await place.run(['--profile', 'p'])).stderr).toBe(`dsh: row boom (${row}, tb): boom\n`)
+    expect((await place.run(['--profile', 'p'])).stderr).toBe(`dsh: row boom (${row}, tb): boom (${row}:1)\n`)
     expect((await place.run(['--profile', 'p'], { env: { DSH_DEBUG: '1' } })).stderr).toContain('    at ')
   })
 })

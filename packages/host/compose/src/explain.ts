@@ -21,9 +21,9 @@ export function explain(composition: Composition, id: string): string | undefine
 }
 
 /** For a message about a row that nobody knows. */
-export function unknownRowText(composition: Composition, id: string): string {
+export function unknownRowText(composition: Composition, id: string, profile: string): string {
   const ids = [...walkRows(composition.rows)].filter((row) => !row.anonymous).map((row) => row.id)
-  return `no row "${id}"${suggestion(id, ids)}`
+  return `no row "${id}" in profile "${profile}"${suggestion(id, ids)}`
 }
 
 interface Saying {

@@ -1,4 +1,5 @@
 import type { Composition, RowNode } from '@dsh/compose/core'
+import { placeInRow } from './fault-line.ts'
 import { allMounted, type MountedRow, rowFault } from './mount.ts'
 
 /** Which services a package provides, as far as it is known without loading it. */
@@ -19,7 +20,10 @@ export function audit(composition: Composition, mounted: readonly MountedRow[], 
   const followers = followersOf(faults, all, provides)
   const alone = followers.size === 1 ? waiting : waiting.filter(({ row }) => !followers.has(row))
   const lines = [...failed, ...alone].map(({ row, fault }) => {
-    const reason = 'reason' in fault ? fault.reason : waitingText(fault.waiting, row, all, provides)
+    const reason =
+      'reason' in fault
+        ? `${fault.reason}${placeInRow(fault.error, row.row.name)}`
+        : waitingText(fault.waiting, row, all, provides)
     return `row ${row.row.id} (${row.row.name}, ${layersOf(composition, row.row)}): ${reason}`
   })
   if (followers.size < 2) return lines
@@ -96,10 +100,13 @@ function providerHint(service: string, self: MountedRow, all: readonly MountedRo
   return ` — provided by row ${provider.row.id}, which ${state}`
 }
 
-/** The file that brought the row, then those that changed it. */
+/** The file that brought the row, then those that changed it, and where. */
 function layersOf(composition: Composition, row: RowNode): string {
   const origin = composition.layers[row.origin.layer]
-  const touched = row.touches.map((say) => composition.layers[say.layer]?.label)
+  const touched = row.touches.map(({ layer, line }) => {
+    const label = composition.layers[layer]?.label
+    return label === undefined || line === undefined ? label : `${label}:${line}`
+  })
   const labels = [origin?.label, ...touched].filter((label): label is string => label !== undefined)
   return [...new Set(labels)].join(', ')
 }

@@ -1,3 +1,5 @@
+import { isAbsolute } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errorText, isDshError } from '@dsh/core'
 import type { MountedRow } from './mount.ts'
 
@@ -18,6 +20,18 @@ export function faultLine(
   const message = isDshError(error) ? `${error.code}: ${text}` : text
   const row = rowOf(error, rows, mark, plain)
   return row === undefined ? message : `row ${row.row.id} (${row.row.name}): ${message}`
+}
+
+/** ` (file:line)` of the throw in the file of a row that is one, for errors that nobody put into words. */
+export function placeInRow(error: unknown, name: string): string {
+  if (!(error instanceof Error) || isDshError(error)) return ''
+  const file = name.startsWith('file:') ? fileURLToPath(name) : name
+  if (!isAbsolute(file)) return ''
+  for (const line of (error.stack ?? '').split('\n')) {
+    const [, place, number] = /^\s+at (?:.*\()?((?:file:\/\/)?\/[^?]*?)(?:\?\S*?)?:(\d+):\d+\)?$/.exec(line) ?? []
+    if (place !== undefined && (place === file || place === pathToFileURL(file).href)) return ` (${file}:${number})`
+  }
+  return ''
 }
 
 /** The row whose code is nearest to the throw. */

@@ -96,15 +96,16 @@ function startRow(ctx: Context, row: RowNode, plugin: RowPlugin, options: MountO
     name: row.id,
     inject,
     apply: (inner: Context) => {
-      const config = interpolate(row.fields['config'], { ctx: inner, home: options.home })
-      return plugin.start(inner, options.knownConfig?.(row.name, config) ?? validConfig(plugin, config))
+      const written = row.fields['config']
+      const config = interpolate(written, { ctx: inner, home: options.home })
+      return plugin.start(inner, options.knownConfig?.(row.name, config) ?? validConfig(plugin, config, written))
     },
   })
   return { row, inject: Object.keys(inject), state: 'mounted', fiber: originalFiber(handle) }
 }
 
-function validConfig({ Config }: RowPlugin, config: unknown): unknown {
-  return validateConfig(Config, Config === undefined ? config : (config ?? {}))
+function validConfig({ Config }: RowPlugin, config: unknown, written: unknown): unknown {
+  return validateConfig(Config, Config === undefined ? config : (config ?? {}), written)
 }
 
 /** `ctx.plugin` hands out a derived object; what the fiber itself writes is on its prototype. */
@@ -153,12 +154,14 @@ export function* allMounted(rows: readonly MountedRow[]): Generator<MountedRow> 
 }
 
 /** Why a mounted row is not running; undefined when it runs or is disabled. */
-export function rowFault(mounted: MountedRow): { reason: string } | { waiting: readonly string[] } | undefined {
+export function rowFault(
+  mounted: MountedRow,
+): { reason: string; error?: unknown } | { waiting: readonly string[] } | undefined {
   if (mounted.state === 'disabled') return undefined
-  if (mounted.state === 'failed') return { reason: errorText(mounted.error) }
+  if (mounted.state === 'failed') return { reason: errorText(mounted.error), error: mounted.error }
   const fiber = mounted.fiber as Fiber
   const error = fiberError(fiber)
-  if (error !== undefined) return { reason: errorText(error) }
+  if (error !== undefined) return { reason: errorText(error), error }
   if (fiber.state === FiberPhase.active) return undefined
   if (fiber.state === FiberPhase.pending) {
     return { waiting: mounted.inject.filter((name) => fiber.ctx.get(name as never) === undefined) }

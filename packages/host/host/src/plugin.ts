@@ -1,4 +1,4 @@
-import { suggestion } from '@dsh/compose/core'
+import { type Expression, isExpression, suggestion } from '@dsh/compose/core'
 import { type Context, isConstructor } from '@dsh/cordis'
 import { DshError } from '@dsh/core'
 
@@ -69,13 +69,15 @@ export function injectOf(inject: unknown): Record<string, unknown> {
   return isObject(inject) ? { ...inject } : {}
 }
 
-/** The validated config; throws one line that names every bad key. */
-export function validateConfig(schema: StandardSchema | undefined, config: unknown): unknown {
+/** The validated config; throws one line that names every bad key. `written` still has the expressions in it. */
+export function validateConfig(schema: StandardSchema | undefined, config: unknown, written: unknown): unknown {
   if (schema === undefined) return config
   const result = schema['~standard'].validate(config)
   if ('then' in result) throw new DshError('ROW_CONFIG', 'async config validation is not supported')
   if (result.issues === undefined) return result.value
-  const issues = result.issues.map((issue) => `${issue.message}${nearKey(schema, issue)}${issuePath(issue.path)}`)
+  const issues = result.issues.map(
+    (issue) => `${issue.message}${nearKey(schema, issue)}${placeOf(issue.path, written)}`,
+  )
   throw new DshError('ROW_CONFIG', `invalid config: ${issues.join('; ')}`)
 }
 
@@ -83,7 +85,10 @@ export function validateConfig(schema: StandardSchema | undefined, config: unkno
 function nearKey(schema: StandardSchema, { keys, path = [] }: SchemaIssue): string {
   if (keys?.length !== 1) return ''
   const shape = path.reduce((at, part) => shapeOf(isObject(at) ? at[String(part)] : undefined), shapeOf(schema))
-  return isObject(shape) ? suggestion(String(keys[0]), Object.keys(shape)) : ''
+  if (!isObject(shape)) return ''
+  const known = Object.keys(shape)
+  const near = suggestion(String(keys[0]), known)
+  return near !== '' || known.length === 0 ? near : ` — it takes ${known.join(', ')}`
 }
 
 function shapeOf(schema: unknown): unknown {
@@ -96,10 +101,22 @@ function shapeOf(schema: unknown): unknown {
   return undefined
 }
 
-function issuePath(path: readonly unknown[] | undefined): string {
+function placeOf(path: readonly unknown[] | undefined, written: unknown): string {
   if (path === undefined || path.length === 0) return ''
   const keys = path.map((part) => String(isObject(part) && 'key' in part ? part['key'] : part))
-  return ` (at ${keys.join('.')})`
+  let at = written
+  for (const key of keys) if (isObject(at) && !isExpression(at)) at = at[key]
+  return ` (at ${keys.join('.')}${isExpression(at) ? `, from ${expressionText(at)}` : ''})`
+}
+
+/** The variables that gave a value, or the expression itself. */
+function expressionText({ kind, source, tag }: Expression): string {
+  const read =
+    kind === 'env' ? [source] : [...source.matchAll(/process\.env(?:\.|\[['"])(\w+)/g)].map(([, name]) => name)
+  if (kind === 'home' || read.length === 0) return `${tag} ${source}`
+  return read
+    .map((name) => (process.env[name as string] === undefined ? `${name}, which is not set` : name))
+    .join(' and ')
 }
 
 function schemaOf(value: unknown): StandardSchema | undefined {

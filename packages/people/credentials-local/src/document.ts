@@ -69,7 +69,8 @@ function parseMapping(text: string, file: string) {
   const lineAt = (offset: number) => counter.linePos(offset).line
   const fault = document.errors[0] ?? document.warnings[0]
   if (fault !== undefined) {
-    const message = `${file}:${lineAt(fault.pos[0])}: invalid YAML (${fault.code})`
+    const what = fault.code === 'MULTIPLE_DOCS' ? 'a second document begins here' : `invalid YAML (${fault.code})`
+    const message = `${file}:${lineAt(fault.pos[0])}: ${what}; correct it, or move the file away and store the keys again: dsh login`
     throw credentialsError('CREDENTIALS_INVALID', message)
   }
   const contents = document.contents

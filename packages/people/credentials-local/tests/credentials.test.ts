@@ -117,7 +117,10 @@ test.each([
   ['version: 1\nrefs: {KEY: s3cret\n', 'invalid YAML'],
   ['version: 1\nrefs:\n\tKEY: s3cret\n', 'invalid YAML'],
   ['version: 1\nrefs:\n  KEY: !!js s3cret\n', ':3: invalid YAML'],
-  ['version: 1\n---\nversion: 1\n', 'invalid YAML'],
+  [
+    'version: 1\n---\nversion: 1\n',
+    ':2: a second document begins here; correct it, or move the file away and store the keys again: dsh login',
+  ],
   ['version: 1\nrecords: 5\n', ':2: records must be a mapping'],
   ['version: 1\nrecords:\n  Main: {kind: grant, payload: 1}\n', ':3: records: "Main" is no record key'],
   ['version: 1\nrecords:\n  a/b: s3cret\n', ':3: records.a/b: must be a mapping'],

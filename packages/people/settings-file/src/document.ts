@@ -10,12 +10,18 @@ export function parseSettings(text: string, file: string): Document {
   const fault = document.errors[0] ?? document.warnings[0]
   if (fault !== undefined) {
     const line = counter.linePos(fault.pos[0]).line
-    throw settingsError('SETTINGS_INVALID', `${file}:${line}: invalid YAML: ${fault.message.split('\n')[0]}`)
+    throw settingsError('SETTINGS_INVALID', `${file}:${line}: invalid YAML: ${reasonOf(fault)}`)
   }
   if (document.contents !== null && !isMap(document.contents) && document.toJS() !== null) {
     throw settingsError('SETTINGS_INVALID', `${file}:1: must be a mapping of namespaces`)
   }
   return document as unknown as Document
+}
+
+function reasonOf({ code, message }: { readonly code: string; readonly message: string }): string {
+  return code === 'MULTIPLE_DOCS'
+    ? 'a second document begins here; the file must hold one'
+    : (message.split('\n')[0] ?? '')
 }
 
 export function sectionOf(document: Document, namespace: string): JsonObject | undefined {

@@ -76,3 +76,10 @@ test('values that are no JSON and namespaces that are none are refused', async (
   await expect(settings().update('a', { x: Number.NaN })).rejects.toThrow('not losslessly JSON')
   await expect(settings().update('A b', { x: 1 })).rejects.toThrow('"A b" is no namespace')
 })
+
+test('a file of two documents is refused with the line of the second, in words of its own', async () => {
+  writeFileSync(file, 'a: {x: 1}\n---\nb: {y: 2}\n')
+  await expect(settings().update('a', { x: 2 })).rejects.toThrow(
+    `${file}:2: invalid YAML: a second document begins here; the file must hold one`,
+  )
+})

@@ -44,7 +44,7 @@ export function createOutput(format: OutputFormat, { out, err }: Streams): Outpu
 }
 
 /** A person who waits longer than this wants to know what for. */
-const patienceMs = 5000
+const patienceMs = 2000
 
 function retryLine({ failure, delayMs, retry, maxRetries }: SessionEventMap['llm/retry']): string {
   const times = maxRetries === undefined ? `retry ${retry}` : `retry ${retry} of ${maxRetries}`

@@ -35,7 +35,7 @@ export async function run(args: readonly string[]): Promise<number> {
   })
   const text = explain(composition, id)
   if (text === undefined) {
-    process.stderr.write(`dsh: ${unknownRowText(composition, id)} in profile "${profile.name}"\n`)
+    process.stderr.write(`dsh: ${unknownRowText(composition, id, profile.name)}\n`)
     return 1
   }
   process.stdout.write(text)

@@ -3,7 +3,7 @@ import { DshError } from '@dsh/core'
 import { CredentialsStore } from '@dsh/credentials-local'
 import { UsageError } from '../argv.ts'
 import { askSecret } from '../ask-secret.ts'
-import { resolveHome } from '../home.ts'
+import { openHome } from '../home.ts'
 import { parseWords } from './words.ts'
 
 const usage = `Usage: dsh login [name] [--remove]
@@ -24,7 +24,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(reference)) {
     throw new UsageError('error: login takes the name of a key, spelled like a variable; the key itself is asked for')
   }
-  const store = new CredentialsStore(join(resolveHome(), '.credentials.yaml'))
+  const store = new CredentialsStore(join(openHome(), '.credentials.yaml'))
   await store.open()
   if (values['remove']) {
     await store.put('refs', reference, undefined)

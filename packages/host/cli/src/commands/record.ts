@@ -15,7 +15,7 @@ import {
   writeTree,
 } from '@dsh/replay'
 import { UsageError } from '../argv.ts'
-import { resolveHome } from '../home.ts'
+import { openHome } from '../home.ts'
 import { parseWords } from './words.ts'
 
 const usage = `Usage: dsh record "task" [--then "task"]... --to <dir> [options]
@@ -84,7 +84,7 @@ async function record(
   const fixture = await emptyFixture(dir, input, options.patch)
   const scratch = await makeScratch(fixture.workspace === undefined ? {} : { workspace: fixture.workspace })
   try {
-    await useCredentials(scratch, resolveHome())
+    await useCredentials(scratch, openHome())
     const tell = narrator((text) => process.stdout.write(text), process.stdout.isTTY === true)
     const driven = await drive(fixture, scratch, {
       command: [process.execPath, process.argv[1] as string],

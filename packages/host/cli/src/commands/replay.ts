@@ -24,7 +24,7 @@ import {
   writeFixture,
 } from '@dsh/replay'
 import { UsageError } from '../argv.ts'
-import { resolveHome } from '../home.ts'
+import { openHome } from '../home.ts'
 import { parseWords } from './words.ts'
 
 const usage = `Usage: dsh replay <fixture directory or log>... [options]
@@ -173,7 +173,7 @@ async function one(fixture: Fixture, options: Options, narrated: boolean, lackin
     ...(options.scratch === undefined ? {} : { at: await made(options.scratch) }),
   })
   try {
-    if (options.mode === 'record') await useCredentials(scratch, resolveHome())
+    if (options.mode === 'record') await useCredentials(scratch, openHome())
     const outcome = await replayFixture(fixture, scratch, driveOptions(options, narrated))
     if (options.mode === 'replay') return outcome
     return { ...outcome, findings: await rewrite(fixture, scratch, outcome, options.mode === 'record') }

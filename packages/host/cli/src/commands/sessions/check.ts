@@ -16,7 +16,10 @@ export async function verify(args: readonly string[]): Promise<number> {
     const report = await verifyLog(root, id)
     reports.push(report)
     if (values.json) continue
-    const state = report.problems.length === 0 ? `holds, ${report.events} events, ${report.digests} digests` : 'damaged'
+    const state =
+      report.problems.length === 0
+        ? `holds, ${count(report.events, 'event')}, ${count(report.digests, 'digest')}`
+        : 'damaged'
     process.stdout.write(`${[`${id}: ${state}`, ...report.problems.map((problem) => `  ${problem}`)].join('\n')}\n`)
   }
   if (values.json) printJson(reports)
@@ -43,11 +46,17 @@ export async function repair(args: readonly string[]): Promise<number> {
   return results.every((result) => !('problem' in result)) ? 0 : 1
 }
 
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
+}
+
 function reportText(result: RepairReport | { id: string; problem: string }): string {
   if ('problem' in result) return `${result.id}: not repaired: ${result.problem}`
   if (result.notes.length === 0) return `${result.id}: nothing to repair`
   const backup = result.backup === undefined ? [] : [`  the damaged log is kept at ${result.backup}`]
-  return [`${result.id}: ${result.events} events kept`, ...result.notes.map((note) => `  ${note}`), ...backup].join(
-    '\n',
-  )
+  return [
+    `${result.id}: ${count(result.events, 'event')} kept`,
+    ...result.notes.map((note) => `  ${note}`),
+    ...backup,
+  ].join('\n')
 }

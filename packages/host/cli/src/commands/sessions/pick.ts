@@ -10,7 +10,7 @@ export async function pickId(root: string, word: string): Promise<string> {
   if (fitting.length > 1)
     throw sessionError(
       'SESSION_NOT_FOUND',
-      `"${word}" fits ${fitting.length} sessions: ${fitting.slice(0, 5).join(', ')}`,
+      `"${word}" fits ${fitting.length} sessions: ${fitting.slice(0, 5).join(', ')}${fitting.length > 5 ? ', …' : ''}`,
     )
   if (fitting[0] === undefined) throw notFound(word)
   return fitting[0]

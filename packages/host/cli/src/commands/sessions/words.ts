@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../../argv.ts'
-import { resolveHome } from '../../home.ts'
+import { openHome } from '../../home.ts'
 import { wordsFault } from '../words.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
@@ -21,7 +21,7 @@ export function parseWords<T extends Options>(args: readonly string[], options: 
 
 /** Where the default composition keeps its logs. */
 export function sessionsRoot(): string {
-  return join(resolveHome(), 'sessions')
+  return join(openHome(), 'sessions')
 }
 
 export function noWords(verb: string, positionals: readonly string[]): void {
