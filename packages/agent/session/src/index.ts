@@ -13,6 +13,7 @@ export { isPackedType, openRunStart, type PackedRow, pack, unpack } from './pack
 export { isEnvelope, validateSeed } from './seed.ts'
 export { structureProblems } from './structure.ts'
 export { deriveFrom, messageOf, surfaceOf } from './surface.ts'
+export { sessionToContinue } from './to-continue.ts'
 export type * from './types.ts'
 export { upgradeEvent } from './upgrade.ts'
 export { guardTypes, guardVersion } from './version-guard.ts'

@@ -34,6 +34,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** `errorText`, then the next step where one is known. */
+export function errorAdvice(error: unknown): string {
+  const hint = isDshError(error) ? error.hint : undefined
+  return hint === undefined ? errorText(error) : `${errorText(error)}. ${hint}`
+}
+
 /** One line: the message, then the messages of its causes. Never a stack. */
 export function errorText(error: unknown): string {
   const parts: string[] = []

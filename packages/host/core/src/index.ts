@@ -1,5 +1,5 @@
 export { assertNever } from './assert-never.ts'
-export { DshError, type DshErrorOptions, errorCode, errorText, isDshError } from './errors.ts'
+export { DshError, type DshErrorOptions, errorAdvice, errorCode, errorText, isDshError } from './errors.ts'
 export { type FileLockOptions, withFileLock } from './file-lock.ts'
 export { deepFreeze, type JsonObject, type JsonValue, snapshotJson } from './json.ts'
 export { lazySchema } from './lazy-schema.ts'

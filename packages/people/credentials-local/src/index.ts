@@ -6,6 +6,7 @@ import { createCredentials } from './service.ts'
 import { CredentialsStore } from './store.ts'
 import type { Credentials } from './types.ts'
 
+export { checkSecret } from './names.ts'
 export { CredentialsStore } from './store.ts'
 export type { CredentialDescription, CredentialRecord, CredentialSource, Credentials } from './types.ts'
 

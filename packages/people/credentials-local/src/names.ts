@@ -18,6 +18,20 @@ export function checkReference(reference: string): void {
   }
 }
 
+/** A secret goes into a header line: what was pasted with a line break or a blank in it is no whole secret. */
+export function checkSecret(reference: string, secret: string): void {
+  const fault =
+    secret === ''
+      ? 'is empty'
+      : /\s/.test(secret)
+        ? 'has blanks or line breaks in it'
+        : /[^\x21-\x7e]/.test(secret)
+          ? 'has characters in it that no key has'
+          : undefined
+  if (fault !== undefined)
+    throw credentialsError('CREDENTIALS_INVALID', `the secret for "${reference}" ${fault}; nothing was stored`)
+}
+
 export function checkRecordKey(key: string): void {
   if (!RECORD_KEY.test(key)) {
     throw credentialsError('CREDENTIALS_REFERENCE', `"${key}" is no record key: <scope>/<id> in lower case`)

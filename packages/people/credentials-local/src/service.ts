@@ -1,5 +1,5 @@
 import { credentialsError } from './errors.ts'
-import { type CredentialsDocument, checkRecordKey, checkReference, emptyDocument } from './names.ts'
+import { type CredentialsDocument, checkRecordKey, checkReference, checkSecret, emptyDocument } from './names.ts'
 import type { CredentialsStore } from './store.ts'
 import type { CredentialSource, Credentials } from './types.ts'
 
@@ -54,7 +54,7 @@ export function createCredentials(options: ServiceOptions): Credentials {
         `"${reference}" is supplied read-only by the launching environment, so ${verb} would be shadowed; unset it in the shell you start dsh from instead`,
       )
     }
-    if (secret === '') throw credentialsError('CREDENTIALS_INVALID', `the secret for "${reference}" is empty`)
+    if (secret !== undefined) checkSecret(reference, secret)
     await writable().put('refs', reference, secret)
     options.onReference(reference)
   }

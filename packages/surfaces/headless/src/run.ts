@@ -1,6 +1,6 @@
 import type { Agent, AgentsService } from '@dsh/agent'
 import type { AgentDefaultModel } from '@dsh/agent-default-model'
-import { errorCode, errorText, isDshError } from '@dsh/core'
+import { errorAdvice, errorCode, errorText } from '@dsh/core'
 import type { LlmService } from '@dsh/llm'
 import type { Session, SessionEvent, SessionPersistence } from '@dsh/session'
 import { namingMissingRow } from './missing-row.ts'
@@ -76,10 +76,8 @@ export async function run(options: HeadlessOptions, host: RunHost, signal: Abort
 /** Node puts the code before its words too. The next step, where one is known, goes with the reason. */
 function faultOf(error: unknown): { readonly code: string; readonly message: string } {
   const code = errorCode(error) ?? 'UNKNOWN'
-  const text = errorText(error)
-  const plain = text.startsWith(`${code}: `) ? text.slice(code.length + 2) : text
-  const hint = isDshError(error) ? error.hint : undefined
-  return { code, message: hint === undefined ? plain : `${plain}. ${hint}` }
+  const text = errorAdvice(error)
+  return { code, message: text.startsWith(`${code}: `) ? text.slice(code.length + 2) : text }
 }
 
 async function work(

@@ -1,6 +1,6 @@
 import type { AgentOptions } from '@dsh/agent'
-import { errorCode } from '@dsh/core'
-import type { SessionPersistence } from '@dsh/session'
+import { errorCode, errorText } from '@dsh/core'
+import { type SessionPersistence, sessionToContinue } from '@dsh/session'
 import { type HeadlessOptions, type SessionChoice, UsageError } from './options.ts'
 
 /** The session of this run, in the words of the agent factory. */
@@ -33,16 +33,12 @@ async function storedId(
     if ((await store.locate(choice.id)) === undefined) throw new UsageError(`error: session "${choice.id}" not found`)
     return choice.id
   }
-  // One that was only opened is not what somebody means to go on with; one that cannot be read may well be.
-  const newest = (await store.list({ cwd })).find(
-    ({ problem, prompt, header }) => header.origin === undefined && (problem !== undefined || prompt !== undefined),
-  )
-  if (newest === undefined) throw new UsageError(`error: there is no session to continue in ${cwd}`)
-  if (newest.problem !== undefined)
-    throw new UsageError(
-      `error: the newest session here is "${newest.header.id}" (${newest.problem}); choose one with --resume <id>, see dsh sessions list`,
-    )
-  return newest.header.id
+  try {
+    return sessionToContinue(await store.list({ cwd }), cwd)
+  } catch (error) {
+    if (!isMissingSession(error)) throw error
+    throw new UsageError(`error: ${errorText(error)}`)
+  }
 }
 
 /** Failures of opening that are the caller's mistake rather than the program's. */

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Agent } from '@dsh/agent'
-import { errorText } from '@dsh/core'
+import { errorAdvice, errorText } from '@dsh/core'
 import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
 import { Editor, isKeyRelease, matchesKey, type Terminal } from '@mariozechner/pi-tui'
 import type { TerminalStartup } from './args.ts'
@@ -11,9 +11,9 @@ import { createHighlighter } from './highlight.ts'
 import { createTranscript, say, type Transcript } from './items.ts'
 import { addToHistory, loadHistory } from './prompt-history.ts'
 import { oneLine } from './sanitize.ts'
-import { latestSession, type OpenRequest, openSession } from './session-control.ts'
+import { farewellOf, type OpenRequest, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
-import { runOwnCommand, type SlashContext } from './slash-run.ts'
+import { chooseSession, runOwnCommand, type SlashContext } from './slash-run.ts'
 import { firstRun, startLine } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 import { createTheme, editorTheme } from './theme.ts'
@@ -38,6 +38,8 @@ export interface App {
 export interface AppOptions {
   readonly host: TerminalHost
   readonly startup: TerminalStartup
+  /** The session to begin with; `choose` = the picker. */
+  readonly first: OpenRequest | 'choose'
   readonly terminal: Terminal
   readonly env: NodeJS.ProcessEnv
 }
@@ -124,12 +126,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       if (before !== undefined && request.kind === 'resume' && request.id === before.session.id && !request.fork)
         return true
       if (before !== undefined && request.kind === 'resume' && request.fork) await host.flush(before.session)
-      const next = await openSession(host, startup, request)
-      attach(next)
+      attach(await openSession(host, startup, request))
       if (before !== undefined) await before.dispose()
       return true
     } catch (error) {
-      notice(errorText(error), 'bad')
+      notice(errorAdvice(error), 'bad')
       return false
     }
   }
@@ -213,7 +214,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         screen.requestRender(true)
       })
     }
-    if (questions.open) return undefined
+    if (questions.open) return matchesKey(data, 'ctrl+d') ? consume(() => questions.cancel()) : undefined
     if (matchesKey(data, 'escape') && !editor.isShowingAutocomplete() && agent?.status === 'running')
       return consume(cancelTurn)
     if (matchesKey(data, 'ctrl+d') && editor.getText() === '') return consume(() => finish())
@@ -264,9 +265,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     ),
   )
   screen.addChild(questions.container)
-  screen.addChild(
-    new StatusBar(() => (agent === undefined ? { model: '…', mode: '…', policy: '…' } : host.status(agent)), theme),
-  )
+  screen.addChild(new StatusBar(() => (agent === undefined ? undefined : host.status(agent)), theme))
   questions.show()
   screen.start()
 
@@ -275,7 +274,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     stopped = true
     for (const dispose of undo) dispose()
     clearInterval(ticking)
-    screen.stop()
+    screen.leave(view)
   }
 
   try {
@@ -287,37 +286,24 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 
   async function begin(): Promise<void> {
-    const id = startup.continue
-      ? await latestSession(host)
-      : startup.resume === true
-        ? await slashResume()
-        : startup.resume
-    const opened = id !== undefined && (await open({ kind: 'resume', id, fork: startup.forkSession }))
-    if (!opened) {
-      if (startup.continue) notice('no earlier session in this directory; this is a new one')
-      if (!(await open({ kind: 'new' }))) {
-        throw new Error('no session could be opened')
-      }
-    }
+    const request = options.first === 'choose' ? await chosen() : options.first
+    if (request === undefined) return finish()
+    attach(await openSession(host, startup, request))
     const key = await host.keySource()
     if (agent !== undefined) notice(startLine(host, agent, key))
     if (key === undefined) await firstRun(slash)
     if (startup.prompt !== undefined) submitSafely(startup.prompt, false)
   }
-  async function slashResume(): Promise<string | undefined> {
-    const { chooseSession } = await import('./slash-run.ts')
-    return chooseSession(slash)
+  /** Who leaves the picker wanted none of them, and no new session either. */
+  async function chosen(): Promise<OpenRequest | undefined> {
+    const id = await chooseSession(slash)
+    return id === undefined ? undefined : { kind: 'resume', id, fork: startup.forkSession }
   }
 
   return {
     done,
     stop,
-    farewell() {
-      const session = agent?.session
-      if (session === undefined || startup.noSession || !session.events.some((event) => event.type === 'turn/start'))
-        return undefined
-      return `To go on with this session: dsh --resume ${session.id}`
-    },
+    farewell: () => farewellOf(agent?.session, startup),
   }
 }
 

@@ -1,9 +1,10 @@
 import path from 'node:path'
 import type { Context } from '@dsh/cordis'
-import { errorText } from '@dsh/core'
+import { errorAdvice, errorCode } from '@dsh/core'
 import pkg from '../package.json' with { type: 'json' }
 import type { App } from './app.ts'
 import { createTerminalHost } from './services.ts'
+import { firstRequest } from './session-control.ts'
 import './startup.ts'
 
 /** The row that draws the session. It drives `ctx.agents` and draws `session/event`; nothing else knows of it. */
@@ -39,22 +40,24 @@ export async function apply(ctx: Context): Promise<void> {
     const running = (async () => {
       await ready.wait()
       if (disposed) return
+      const first = await firstRequest(host, startup)
       ctx.llm.warm()
       ctx.get('hostReload')?.watch()
       if (plain) {
         const { startLineMode } = await import('./line-mode.ts')
-        app = await startLineMode({ host, startup, input: process.stdin, output: process.stdout })
+        app = await startLineMode({ host, startup, first, input: process.stdin, output: process.stdout })
       } else {
         const [{ startApp }, { KeepingTerminal }] = await Promise.all([import('./app.ts'), import('./view/screen.ts')])
-        app = await startApp({ host, startup, terminal: new KeepingTerminal(), env: process.env })
+        app = await startApp({ host, startup, first, terminal: new KeepingTerminal(), env: process.env })
       }
       await app.done
       exit(0)
     })()
     running.catch((error: unknown) => {
       app?.stop()
-      process.stderr.write(`dsh: ${errorText(error)}\n`)
-      exit(1)
+      const misnamed = ['SESSION_NOT_FOUND', 'SESSION_ALREADY_EXISTS'].includes(errorCode(error) ?? '')
+      process.stderr.write(`${misnamed ? 'error' : 'dsh'}: ${errorAdvice(error)}\n`)
+      exit(misnamed ? 2 : 1)
     })
     return async () => {
       disposed = true

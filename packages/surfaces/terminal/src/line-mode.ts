@@ -1,14 +1,14 @@
 import readline from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Agent } from '@dsh/agent'
-import { errorText } from '@dsh/core'
+import { errorAdvice, errorText } from '@dsh/core'
 import type { ApprovalAnswer } from '@dsh/user-approval'
 import type { App } from './app.ts'
 import type { TerminalStartup } from './args.ts'
 import { toolCard } from './cards/tool.ts'
 import { createTranscript, type Item } from './items.ts'
 import { sanitize } from './sanitize.ts'
-import { latestSession, openSession } from './session-control.ts'
+import { farewellOf, type OpenRequest, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
 import { chooseSession, runOwnCommand, type SlashContext } from './slash-run.ts'
 import { startLine } from './start-line.ts'
@@ -20,6 +20,8 @@ import { approvalLines } from './view/approval-prompt.ts'
 export interface LineOptions {
   readonly host: TerminalHost
   readonly startup: TerminalStartup
+  /** The session to begin with; `choose` = a list to choose from. */
+  readonly first: OpenRequest | 'choose'
   readonly input: Readable
   readonly output: Writable
 }
@@ -64,6 +66,14 @@ export async function startLineMode(options: LineOptions): Promise<App> {
       print(question)
       pendingLine = resolve
     })
+  const attach = (next: Agent) => {
+    agent = next
+    transcript = createTranscript()
+    printed = new Set()
+    for (const event of next.session.events) applyEvent(transcript, event)
+    for (const item of transcript.items.slice(0, -10)) printed.add(item.id)
+    flushSettled()
+  }
   const slash: SlashContext = {
     host,
     agent: () => agent,
@@ -83,17 +93,11 @@ export async function startLineMode(options: LineOptions): Promise<App> {
       try {
         const before = agent
         if (before !== undefined && request.kind === 'resume' && request.fork) await host.flush(before.session)
-        const next = await openSession(host, startup, request)
-        agent = next
-        transcript = createTranscript()
-        printed = new Set()
-        for (const event of next.session.events) applyEvent(transcript, event)
-        for (const item of transcript.items.slice(0, -10)) printed.add(item.id)
-        flushSettled()
+        attach(await openSession(host, startup, request))
         await before?.dispose()
         return true
       } catch (error) {
-        print(`note: ${errorText(error)}`)
+        print(`note: ${errorAdvice(error)}`)
         return false
       }
     },
@@ -145,33 +149,32 @@ export async function startLineMode(options: LineOptions): Promise<App> {
     else void agent.whenIdle().then(() => finish())
   })
 
-  const wanted = startup.continue
-    ? await latestSession(host)
-    : startup.resume === true
-      ? await chooseSession(slash)
-      : startup.resume
-  if (wanted === undefined || !(await slash.open({ kind: 'resume', id: wanted, fork: startup.forkSession }))) {
-    if (!(await slash.open({ kind: 'new' }))) throw new Error('no session could be opened')
+  await begin()
+
+  async function begin(): Promise<void> {
+    const request = options.first === 'choose' ? await chosen() : options.first
+    if (request === undefined) return finish()
+    attach(await openSession(host, startup, request))
+    const key = await host.keySource()
+    if (agent !== undefined) print(startLine(host, agent, key))
+    if (key === undefined) print('note: no API key is set; run dsh login, or export DEEPSEEK_API_KEY')
+    if (startup.prompt !== undefined) {
+      print(`you> ${startup.prompt}`)
+      await submit(startup.prompt)
+    }
+    reader.prompt()
   }
-  const key = await host.keySource()
-  if (agent !== undefined) print(startLine(host, agent, key))
-  if (key === undefined) print('note: no API key is set; run dsh login, or export DEEPSEEK_API_KEY')
-  if (startup.prompt !== undefined) {
-    print(`you> ${startup.prompt}`)
-    await submit(startup.prompt)
+  async function chosen(): Promise<OpenRequest | undefined> {
+    const id = await chooseSession(slash)
+    return id === undefined ? undefined : { kind: 'resume', id, fork: startup.forkSession }
   }
-  reader.prompt()
+
   return {
     done,
     stop() {
       for (const dispose of undo) dispose()
       reader.close()
     },
-    farewell() {
-      const session = agent?.session
-      return session === undefined || startup.noSession
-        ? undefined
-        : `To go on with this session: dsh --resume ${session.id}`
-    },
+    farewell: () => farewellOf(agent?.session, startup),
   }
 }

@@ -74,8 +74,11 @@ export function createTerminalHost(
     async flush(session) {
       await ctx.get('sessionPersistence')?.flush(session)
     },
-    async sessions() {
-      return store().list()
+    async sessions(cwd) {
+      return store().list(cwd === undefined ? {} : { cwd })
+    },
+    async isStored(id) {
+      return (await ctx.get('sessionPersistence')?.locate(id)) !== undefined
     },
     async preview(id) {
       const { events } = await store().inspect(id)
@@ -127,9 +130,12 @@ export function createTerminalHost(
       return meter === undefined ? ['this composition has no token meter'] : costLines(meter.totals(agent.session))
     },
     async exportSession(agent, target) {
-      const file = resolvePath(agent, target.file ?? `${agent.session.id}.${target.format}`)
-      if (target.file !== undefined && (await lstat(file).catch(() => undefined)) !== undefined)
+      const exists = async (file: string) => (await lstat(file).catch(() => undefined)) !== undefined
+      const named = (suffix: string) => resolvePath(agent, `${agent.session.id}${suffix}.${target.format}`)
+      let file = target.file === undefined ? named('') : resolvePath(agent, target.file)
+      if (target.file !== undefined && (await exists(file)))
         throw new DshError('TERMINAL', `${file} exists already; nothing was written`)
+      for (let number = 2; await exists(file); number++) file = named(`-${number}`)
       await ctx.get('sessionPersistence')?.flush(agent.session)
       await runSelf(['sessions', 'export', agent.session.id, '--format', target.format, '--output', file])
       return file

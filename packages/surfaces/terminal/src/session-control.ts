@@ -1,4 +1,5 @@
 import type { Agent, AgentOptions } from '@dsh/agent'
+import { type Session, type StoredSession, sessionError, sessionToContinue } from '@dsh/session'
 import type { TerminalStartup } from './args.ts'
 import type { TerminalHost } from './terminal-host.ts'
 
@@ -37,11 +38,37 @@ async function makeAgent(host: TerminalHost, startup: TerminalStartup, request: 
   return host.createAgent({ ...common, resumeSessionId: request.id })
 }
 
-/** The newest readable session of this directory, one in which something was said if there is any. */
-export async function latestSession(host: TerminalHost): Promise<string | undefined> {
-  const stored = (await host.sessions()).filter(
-    (session) => session.header.cwd === host.cwd && session.problem === undefined,
+/** What a start asks for, before anything is drawn; `choose` = the picker. Throws where there is no such session. */
+export async function firstRequest(host: TerminalHost, startup: TerminalStartup): Promise<OpenRequest | 'choose'> {
+  const { resume, sessionId, forkSession: fork } = startup
+  if (startup.continue) return { kind: 'resume', id: sessionToContinue(await host.sessions(host.cwd), host.cwd), fork }
+  if (resume === true) {
+    if ((await resumable(host)).length === 0)
+      throw sessionError('SESSION_NOT_FOUND', 'there is no session to resume yet')
+    return 'choose'
+  }
+  if (resume !== undefined) {
+    if (!(await host.isStored(resume))) throw sessionError('SESSION_NOT_FOUND', `session "${resume}" not found`)
+    return { kind: 'resume', id: resume, fork }
+  }
+  if (sessionId !== undefined && (await host.isStored(sessionId)))
+    throw sessionError(
+      'SESSION_ALREADY_EXISTS',
+      `session "${sessionId}" exists already; go on with it: --resume ${sessionId}`,
+    )
+  return { kind: 'new' }
+}
+
+/** The sessions to choose from, newest first: readable ones in which somebody said something. */
+export async function resumable(host: TerminalHost): Promise<readonly StoredSession[]> {
+  const stored = await host.sessions()
+  return stored.filter(
+    ({ problem, prompt, header }) => problem === undefined && prompt !== undefined && header.origin === undefined,
   )
-  const newestFirst = stored.sort((a, b) => b.updatedAt - a.updatedAt)
-  return (newestFirst.find(({ prompt }) => prompt !== undefined) ?? newestFirst[0])?.header.id
+}
+
+/** What to print when the session is left; undefined for one that leaves no log. */
+export function farewellOf(session: Session | undefined, startup: TerminalStartup): string | undefined {
+  const begun = session?.events.some((event) => event.type === 'turn/start') === true
+  return begun && !startup.noSession ? `To go on with this session: dsh --resume ${session.id}` : undefined
 }

@@ -3,7 +3,7 @@ import { errorText } from '@dsh/core'
 import type { SelectItem } from '@mariozechner/pi-tui'
 import { exportTarget } from './export-target.ts'
 import { oneLine } from './sanitize.ts'
-import { type OpenRequest, splitModel } from './session-control.ts'
+import { type OpenRequest, resumable, splitModel } from './session-control.ts'
 import { keyHelp, ownCommands } from './slash.ts'
 import type { TerminalHost } from './terminal-host.ts'
 
@@ -105,8 +105,13 @@ async function chooseModel(slash: SlashContext, agent: Agent, args: string): Pro
           })),
         )
   if (chosen === undefined) return
+  const { provider = agent.options.provider, model } = splitModel(chosen)
+  const listed = models.some((known) => known.id === model && (provider === undefined || known.provider === provider))
   agent.configure(splitModel(chosen))
-  slash.notice(`model: ${chosen}`)
+  slash.notice(
+    listed ? `model: ${chosen}` : `model: ${chosen} (not in the list of models; it is sent to the server as it is)`,
+    listed ? 'info' : 'warn',
+  )
 }
 
 async function chooseEffort(slash: SlashContext, agent: Agent, args: string): Promise<void> {
@@ -127,9 +132,7 @@ async function chooseEffort(slash: SlashContext, agent: Agent, args: string): Pr
 }
 
 export async function chooseSession(slash: SlashContext): Promise<string | undefined> {
-  const stored = [...(await slash.host.sessions())]
-    .filter((session) => session.problem === undefined)
-    .sort((a, b) => b.updatedAt - a.updatedAt)
+  const stored = await resumable(slash.host)
   if (stored.length === 0) {
     slash.notice('there is no stored session yet')
     return undefined
@@ -144,7 +147,7 @@ export async function chooseSession(slash: SlashContext): Promise<string | undef
     'Sessions',
     stored.slice(0, 500).map((session) => ({
       value: session.header.id,
-      label: oneLine(session.title ?? session.header.id, 60),
+      label: oneLine(session.title ?? session.prompt ?? session.header.id, 60),
       description: `${age(session.updatedAt, slash.today())} · ${session.header.cwd ?? 'no directory'}`,
     })),
     (item) => previews.get(item.value) ?? '',

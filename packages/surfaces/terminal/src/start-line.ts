@@ -8,7 +8,7 @@ export function startLine(host: TerminalHost, agent: Agent, key: string | undefi
   const rung =
     facts.mode === 'danger-full-access' || facts.enforcement === undefined
       ? ''
-      : ` · sandbox ${facts.enforcement.rung ?? facts.enforcement.level}`
+      : ` · sandbox ${facts.enforcement.level}${facts.enforcement.rung === undefined ? '' : ` (${facts.enforcement.rung})`}`
   return `dsh ${host.version} · ${facts.model}${facts.effort === undefined ? '' : ` (${facts.effort})`} · ${facts.mode}/${facts.policy}${rung} · key ${
     key === undefined ? 'missing' : `from ${key}`
   } · /help`

@@ -19,7 +19,10 @@ export interface TerminalHost {
   /** Copies a stored session; gives the live copy. */
   fork(id: string): Promise<Session>
   flush(session: Session): Promise<void>
-  sessions(): Promise<readonly StoredSession[]>
+  /** Newest first; with `cwd` those of that directory. */
+  sessions(cwd?: string): Promise<readonly StoredSession[]>
+  /** False also where the composition keeps no sessions. */
+  isStored(id: string): Promise<boolean>
   /** The last prompts of a stored session, for the picker's preview. */
   preview(id: string): Promise<string>
   onEvent(listener: (session: Session, event: SessionEvent) => void): () => void

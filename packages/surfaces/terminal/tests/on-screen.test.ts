@@ -1,6 +1,6 @@
 // More than 400 lines in one file: the sessions share one way to start the program in tmux, and run side by side.
 import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -63,6 +63,12 @@ async function open(
       return next
     },
   }
+}
+
+function logs(workspace: Workspace): string[] {
+  const home = workspace.path('home', 'sessions')
+  if (!existsSync(home)) return []
+  return (readdirSync(home, { recursive: true }) as string[]).filter((name) => name.endsWith('session.jsonl'))
 }
 
 async function ask(tmux: Tmux, prompt: string): Promise<void> {
@@ -328,6 +334,91 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     expect(await tmux.screen()).not.toMatch(/-icanon|-echo /)
   })
 
+  it('leaves only the conversation on the screen', async () => {
+    const { tmux } = await open([{ text: 'ok' }], { shell: true })
+    await tmux.type(`${process.execPath} ${dsh}`)
+    await tmux.keys('Enter')
+    await tmux.waitFor('/help')
+    expect(await tmux.waitFor('─────')).toContain('workspace-write/ask')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('ok')
+    await tmux.keys('C-d')
+    const screen = await tmux.waitFor('dsh --resume session-')
+    expect(screen).toMatch(/ok\s+To go on with this session: /)
+    expect(screen).not.toContain('─────')
+  })
+
+  it.each(['Escape', 'C-c', 'C-d'])(
+    'ends without a session when the picker of a start is left with %s',
+    async (key) => {
+      const session = await open([{ text: 'about birds' }])
+      await ask(session.tmux, 'tell me of birds')
+      await session.tmux.waitFor('about birds')
+      // One in which nothing was said is not offered.
+      await ask(session.tmux, '/new')
+      await session.tmux.waitFor(/^(?![\s\S]*about birds)/)
+      await session.tmux.keys('C-d')
+      await session.tmux.waitFor('[ended 0]')
+      const picker = await Tmux.start({
+        command: `${process.execPath} ${dsh} -r`,
+        cwd: session.workspace.path('w'),
+        env: session.env,
+      })
+      atTestEnd(() => picker.close())
+      const screen = await picker.waitFor('type to search')
+      expect(screen.match(/ min ago/g)).toHaveLength(1)
+      expect(screen).not.toContain('…/…')
+      await picker.keys(key)
+      expect(await picker.waitFor('[ended 0]')).not.toContain('─')
+      expect(logs(session.workspace)).toHaveLength(1)
+    },
+  )
+
+  it.each([
+    ['-r nope', 'error: session "nope" not found'],
+    ['--plain -r nope', 'error: session "nope" not found'],
+    ['-c', 'error: there is no session to continue in '],
+    ['--plain -c', 'error: there is no session to continue in '],
+    ['-r', 'error: there is no session to resume yet'],
+  ])('a start with %s where there is no such session says so before anything is drawn', async (args, line) => {
+    const { tmux, workspace } = await open([{ text: 'never' }], { shell: true })
+    await tmux.type(`clear; ${process.execPath} ${dsh} ${args}; echo "[code $?]"`)
+    await tmux.keys('Enter')
+    const screen = await tmux.waitFor('[code 2]')
+    expect(screen).toContain(line)
+    expect(screen).not.toMatch(/─|\/help/)
+    expect(logs(workspace)).toHaveLength(0)
+  })
+
+  it('refuses a key with blanks in it, and does not show it', async () => {
+    const { tmux, workspace } = await open([{ text: 'never' }], { env: { DEEPSEEK_API_KEY: '' } })
+    await tmux.waitFor('How do you want to go on?')
+    await tmux.keys('C-d')
+    await ask(tmux, '/login')
+    await tmux.waitFor('it is not shown')
+    await tmux.paste('sk-one\nsk-two')
+    await tmux.keys('Enter')
+    expect(await tmux.waitFor('has blanks or line breaks in it; nothing was')).not.toContain('sk-')
+    expect(existsSync(workspace.path('home', '.credentials.yaml'))).toBe(false)
+    await ask(tmux, '/login')
+    await tmux.waitFor('Enter stores it')
+    await tmux.paste('  sk-one ')
+    await tmux.keys('Enter')
+    await tmux.waitFor('stored; the next request uses it')
+    expect(readFileSync(workspace.path('home', '.credentials.yaml'), 'utf8')).toContain('DEEPSEEK_API_KEY: sk-one\n')
+  })
+
+  it('says that a model is none of the list, and asks for it all the same', async () => {
+    const { tmux, server } = await open([{ text: 'fine' }])
+    await ask(tmux, '/model deepseek-v4-pro')
+    expect(await tmux.waitFor('model: deepseek-v4-pro')).not.toContain('not in the list')
+    await ask(tmux, '/model my-own')
+    await tmux.waitFor('model: my-own (not in the list of models; it is sent to the server as it is)')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('fine')
+    expect(server.requests.find((request) => !request.side)?.body.model).toBe('my-own')
+  })
+
   it('writes the session where /export says, and overwrites nothing', async () => {
     const { tmux, workspace } = await open([{ text: 'ok' }], { files: { 'there.md': 'mine' } })
     await ask(tmux, 'hello')
@@ -338,6 +429,10 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await tmux.waitFor('exists already; nothing was written')
     expect(readFileSync(workspace.path('w/notes.html'), 'utf8')).toContain('<html')
     expect(readFileSync(workspace.path('w/there.md'), 'utf8')).toBe('mine')
+    await ask(tmux, '/export')
+    await tmux.waitFor(/written: \S*session-[0-9a-f-]{36}\.md/)
+    await ask(tmux, '/export')
+    await tmux.waitFor(/written: \S*session-[0-9a-f-]{36}-2\.md/)
   })
 
   it('puts the terminal back before the line about a row that crashed', async () => {
@@ -352,9 +447,8 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     const lines = screen.split('\n')
     const at = lines.findIndex((line) => line.includes('late fault'))
     expect(lines[at]).toMatch(/^dsh: (row late .*: )?late fault$/)
-    // The frame of the editor and the status bar stand above it as they were drawn.
-    expect(lines.slice(0, at).filter((line) => /^─+$/.test(line))).toHaveLength(2)
-    expect(lines.slice(0, at).join('\n')).toContain('workspace-write')
+    // Nothing of the editor's frame and the status bar is left above it.
+    expect(lines.slice(0, at).join('\n')).not.toMatch(/─|workspace-write\/ask · \S*\//)
     expect(lines[at + 1]).toBe('[ended 1]')
   })
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { DshError } from '@dsh/core'
-import { CredentialsStore } from '@dsh/credentials-local'
+import { CredentialsStore, checkSecret } from '@dsh/credentials-local'
 import { UsageError } from '../argv.ts'
 import { askSecret } from '../ask-secret.ts'
 import { openHome } from '../home.ts'
@@ -33,8 +32,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const secret = (await askSecret(`${reference}: `)).trim()
   if (secret === '') throw new UsageError('error: no key was given')
-  if (/[\s\0-\x1f]/.test(secret))
-    throw new DshError('LOGIN', 'the key has blanks or line breaks in it; nothing was stored')
+  checkSecret(reference, secret)
   await store.put('refs', reference, secret)
   process.stderr.write(`${reference} is stored in ${store.file}\n`)
   if (process.env[reference]) {

@@ -75,14 +75,15 @@ export class ActivityPanel implements Component {
 }
 
 export class StatusBar implements Component {
-  private readonly read: () => StatusFacts
+  private readonly read: () => StatusFacts | undefined
   private readonly theme: Theme
-  constructor(read: () => StatusFacts, theme: Theme) {
+  constructor(read: () => StatusFacts | undefined, theme: Theme) {
     this.read = read
     this.theme = theme
   }
   invalidate(): void {}
   render(width: number): string[] {
-    return [statusLine(this.read(), width, this.theme)]
+    const facts = this.read()
+    return facts === undefined ? [] : [statusLine(facts, width, this.theme)]
   }
 }

@@ -1,4 +1,4 @@
-import { ProcessTerminal, type Terminal, TUI } from '@mariozechner/pi-tui'
+import { type Component, ProcessTerminal, type Terminal, TUI } from '@mariozechner/pi-tui'
 
 /** Keeps the scrollback: what a person scrolled past is theirs, also when the screen is drawn again. */
 export class KeepingTerminal extends ProcessTerminal {
@@ -41,6 +41,20 @@ export class Screen extends TUI {
       if (sameSize && inner.previousViewportTop > 0)
         handOver(inner, commit(inner.previousViewportTop, terminal.columns))
       draw()
+    }
+  }
+
+  /** Ends the drawing for good, with nothing left on the screen but the conversation. */
+  leave(conversation: Component): void {
+    this.clear()
+    this.addChild(conversation)
+    try {
+      const inner = this as unknown as Internals
+      inner.doRender()
+      // A frame of no lines leaves the line that the cursor is on.
+      if (inner.previousLines.length === 0) this.terminal.write('\r\x1b[J')
+    } finally {
+      this.stop()
     }
   }
 }

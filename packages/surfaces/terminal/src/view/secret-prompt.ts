@@ -20,7 +20,11 @@ export class SecretPrompt implements Component, Focusable {
     else if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) this.done(undefined)
     else if (matchesKey(data, 'backspace')) this.value = this.value.slice(0, -1)
     else if (matchesKey(data, 'ctrl+u')) this.value = ''
-    else this.value += data.replace(/\x1b\[20[01]~/g, '').replace(/[^\x21-\x7e]/g, '')
+    else {
+      // Blanks stay, so that a key pasted in two lines is refused instead of joined to one that nobody has.
+      const pasted = data.replace(/\x1b\[20[01]~/g, '')
+      if (!pasted.startsWith('\x1b')) this.value += pasted.replace(/[\0-\x1f\x7f]/g, ' ')
+    }
   }
   render(width: number): string[] {
     const dots = '•'.repeat(Math.min(this.value.length, Math.max(1, width - 4)))
