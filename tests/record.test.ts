@@ -20,9 +20,11 @@ async function program(steps: readonly MockStep[], at: Workspace) {
     DEEPSEEK_BASE_URL: server.url,
     DEEPSEEK_API_KEY: 'test-key',
   }
-  return (...words: string[]) =>
+  const start = (...words: string[]) =>
+    spawn(process.execPath, [dsh, ...words], { cwd: at.root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const run = (...words: string[]) =>
     new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-      const child = spawn(process.execPath, [dsh, ...words], { cwd: at.root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const child = start(...words)
       let [stdout, stderr] = ['', '']
       child.stdout.on('data', (data) => {
         stdout += data
@@ -32,6 +34,7 @@ async function program(steps: readonly MockStep[], at: Workspace) {
       })
       child.once('close', (code) => resolve({ code, stdout, stderr }))
     })
+  return Object.assign(run, { start })
 }
 
 /** Reads, edits, answers; names its files absolutely, as models do. */
@@ -112,6 +115,34 @@ test('a plain session becomes a fixture, with or without the files it started wi
   const bare = await run('replay', out.path('bare'), '--quiet')
   expect(bare.code).toBe(1)
   expect(bare.stdout).toMatch(/request 2 .* is not the one recorded[\s\S]*not found/)
+}, 60_000)
+
+test('a session that was killed in a call and taken up again becomes a fixture that is played as it went', async () => {
+  const here = await tempWorkspace()
+  const out = await tempWorkspace()
+  const command = { command: 'touch started; sleep 60', description: 'wait' }
+  const run = await program(
+    [{ text: 'Now.', calls: [{ name: 'bash', args: command }] }, { text: 'It was cut off.' }, { text: 'Good.' }],
+    here,
+  )
+  const killed = run.start('-p', 'Wait a minute.')
+  while (!(await here.exists('started'))) await new Promise((resolve) => setTimeout(resolve, 20))
+  killed.kill('SIGKILL')
+  await new Promise((resolve) => killed.once('close', resolve))
+  expect(await run('-p', '-c', 'Did it go through?')).toMatchObject({ code: 0, stdout: 'It was cut off.\n' })
+  expect(await run('-p', '-c', 'Thanks.')).toMatchObject({ code: 0, stdout: 'Good.\n' })
+  const id = /"id":\s*"([^"]+)"/.exec((await run('sessions', 'list', '--json')).stdout)?.[1] as string
+  const exported = await run('sessions', 'export', id, '--fixture', out.path('fx'))
+  expect(exported).toMatchObject({ code: 0 })
+  expect(exported.stderr).not.toContain('input.json')
+  expect(JSON.parse((await bytesOf(out.path('fx')))['input.json'] as string).steps).toEqual([
+    { op: 'promptAndKill', text: 'Wait a minute.', waitForCalls: 1 },
+    { op: 'resume' },
+    { op: 'prompt', text: 'Did it go through?' },
+    { op: 'resume' },
+    { op: 'prompt', text: 'Thanks.' },
+  ])
+  expect(await run('replay', out.path('fx'), '--quiet')).toMatchObject({ code: 0 })
 }, 60_000)
 
 test('a recording in which the model reads a spilled result finds that file again in every run', async () => {

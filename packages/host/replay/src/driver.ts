@@ -108,6 +108,7 @@ async function run(ctx: Context, agent: Agent, step: Step): Promise<void> {
     case 'promptAndKill':
       agent.followup(step.text)
       await reached(agent, step)
+      await ctx.sessionPersistence.flush(agent.session)
       process.kill(process.pid, 'SIGKILL')
       return await new Promise(() => {})
     case 'writeFile':
@@ -119,17 +120,31 @@ async function run(ctx: Context, agent: Agent, step: Step): Promise<void> {
   }
 }
 
-/** Until the named file is there, or else until the model has said something. */
+/** Until the named file is there, or the call runs, or else until the model has said something. */
 async function reached(
   agent: Agent,
-  step: { readonly waitForFile?: { readonly path: string }; readonly timeoutMs?: number },
+  step: {
+    readonly waitForFile?: { readonly path: string }
+    readonly waitForCalls?: number
+    readonly timeoutMs?: number
+  },
 ): Promise<void> {
   const deadline = Date.now() + (step.timeoutMs ?? 30_000)
   const spoke = () =>
     agent.session.events.some((event) => event.type === 'assistant/chunk' && event.data.chunk.type === 'text-delta')
-  const there = step.waitForFile === undefined ? spoke : () => existsSync(path.resolve(step.waitForFile?.path ?? ''))
+  const { waitForFile: file, waitForCalls: calls } = step
+  const called = () => agent.session.events.filter(({ type }) => type === 'tool/call').length
+  const there =
+    file !== undefined
+      ? () => existsSync(path.resolve(file.path))
+      : calls !== undefined
+        ? () => called() >= calls
+        : spoke
   while (!there()) {
-    if (Date.now() > deadline) throw new Error(`gave up waiting for ${step.waitForFile?.path ?? 'the first words'}`)
+    if (Date.now() > deadline)
+      throw new Error(
+        `gave up waiting for ${file?.path ?? (calls === undefined ? 'the first words' : `call ${calls}`)}`,
+      )
     await sleep(10)
   }
 }
@@ -155,7 +170,7 @@ function answerFrom(ctx: Context, answers: readonly { readonly kind: string }[])
   let next = 0
   ctx.on('approval/request', async (): Promise<ApprovalAnswer> => {
     const kind = answers[next++]?.kind
-    if (kind === undefined) return 'cancelled'
+    if (kind === undefined || kind === 'cancelled') return 'cancelled'
     return kind.startsWith('allow') ? 'allowed-once' : 'rejected'
   })
 }

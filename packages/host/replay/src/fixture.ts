@@ -2,8 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { DshError, errorText } from '@dsh/core'
 import * as z from 'zod'
+import { inputOfLog } from './log-input.ts'
 import { type ScriptEntry, scriptSchema } from './replies.ts'
-import { type Step, stepsOfLog, stepsSchema } from './steps.ts'
+import { type Step, stepsSchema } from './steps.ts'
 import { parseTranscript, type Transcript } from './transcript.ts'
 
 const inputSchema = z.strictObject({
@@ -60,8 +61,8 @@ export async function readFixture(target: string, options: { readonly workspace?
     throw usage(`${target} is no fixture: it has neither session.jsonl nor script.json`)
   const file = path.join(dir, log ?? logNames[0])
   const there = (name: string) => (names.has(name) ? path.join(dir, name) : undefined)
-  const input = (await readJson(there('input.json'), inputSchema)) ?? {}
   const transcript = log !== undefined ? await readLog(file) : { header: {}, events: [] }
+  const input = (await readJson(there('input.json'), inputSchema)) ?? answersOf(transcript)
   return {
     name: path.basename(dir),
     dir,
@@ -74,7 +75,7 @@ export async function readFixture(target: string, options: { readonly workspace?
       })),
     ),
     input,
-    steps: input.steps ?? stepsOfLog(transcript),
+    steps: input.steps ?? inputOfLog(transcript).steps,
     override: there('replay.override.json'),
     script: await readJson(there('script.json'), scriptSchema),
     patch: there('patch.yml'),
@@ -92,14 +93,20 @@ async function bareLog(target: string, workspace: string | undefined): Promise<F
     file,
     transcript,
     children: [],
-    input: {},
-    steps: stepsOfLog(transcript),
+    input: answersOf(transcript),
+    steps: inputOfLog(transcript).steps,
     override: undefined,
     script: undefined,
     patch: undefined,
     workspace,
     workspaceExpected: undefined,
   }
+}
+
+/** Where no `input.json` says how approvals were answered, the log does. */
+function answersOf(transcript: Transcript): FixtureInput {
+  const { permissionAnswers } = inputOfLog(transcript)
+  return permissionAnswers.length === 0 ? {} : { permissionAnswers: [...permissionAnswers] }
 }
 
 async function readLog(file: string): Promise<Transcript> {

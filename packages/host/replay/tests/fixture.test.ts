@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { tempWorkspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
-import { catalogueOf, parseTranscript, permissionModeOf, readFixture, routeOf } from '../src/index.ts'
+import { catalogueOf, inputOfLog, parseTranscript, permissionModeOf, readFixture, routeOf } from '../src/index.ts'
 
 const header = '{"type":"session","version":0,"id":"s","createdAt":0,"cwd":"/w","delegationDepth":0}\n'
 const prompt = (text: string) =>
@@ -31,6 +31,85 @@ test('a bare log gives its prompts again, with a new process where it was resume
   const place = await tempWorkspace({ 'some.jsonl': header + prompt('one') + end + prompt('two') })
   const fixture = await readFixture(place.path('some.jsonl'))
   expect(fixture.steps).toEqual([{ op: 'prompt', text: 'one' }, { op: 'resume' }, { op: 'prompt', text: 'two' }])
+})
+
+const line = (type: string, data: object) => `${JSON.stringify({ type, data })}\n`
+const start = (turn: number) => line('turn/start', { turn })
+const end = (turn: number, reason: object) => line('turn/end', { turn, reason })
+const call = line('tool/call', { name: 'bash' })
+const chunk = line('assistant/chunk', { chunk: { type: 'text-delta' } })
+const byUser = { kind: 'aborted', reason: { kind: 'user' } }
+const seeded = '{"type":"session/end-seed","data":{}}\n'
+
+test.each([
+  [
+    'killed in its second call',
+    [prompt('a'), start(1), call, chunk, call, end(1, { kind: 'interrupted' }), seeded],
+    [{ op: 'promptAndKill', text: 'a', waitForCalls: 2 }, { op: 'resume' }],
+    [],
+  ],
+  [
+    'killed in a call, and never resumed',
+    [prompt('a'), start(1), call],
+    [{ op: 'promptAndKill', text: 'a', waitForCalls: 1 }],
+    [],
+  ],
+  [
+    'killed in an answer',
+    [prompt('a'), start(1), call, chunk],
+    [{ op: 'promptAndKill', text: 'a' }],
+    ['turn 1 was killed'],
+  ],
+  [
+    'cancelled in a call',
+    [prompt('a'), start(1), call, end(1, byUser), prompt('b')],
+    [
+      { op: 'promptAndCancel', text: 'a', waitForCalls: 1 },
+      { op: 'prompt', text: 'b' },
+    ],
+    [],
+  ],
+  [
+    'cancelled in an answer',
+    [prompt('a'), start(1), chunk, end(1, byUser)],
+    [{ op: 'promptAndCancel', text: 'a' }],
+    ['turn 1 was cancelled'],
+  ],
+  [
+    'stopped by a limit',
+    [prompt('a'), start(1), end(1, { kind: 'aborted', reason: { kind: 'hook' } })],
+    [{ op: 'prompt', text: 'a' }],
+    ['turn 1 was stopped by a limit'],
+  ],
+  [
+    'steered',
+    [prompt('a'), start(1), call, prompt('b').replace('next-turn', 'next-step')],
+    [{ op: 'promptAndSteer', text: 'a', steer: 'b', waitForCalls: 1 }],
+    ['turn 1 was killed'],
+  ],
+  [
+    'given a command',
+    [line('command/run', { name: 'compact', args: 'all of it' })],
+    [{ op: 'command', text: '/compact all of it' }],
+    [],
+  ],
+])('a log whose turn was %s gives the step again', (_, lines, steps, doubts) => {
+  const input = inputOfLog(parseTranscript(header + (lines as string[]).join('')))
+  expect(input.steps).toEqual(steps)
+  expect(input.doubts).toEqual(doubts)
+})
+
+test('a log without an input.json answers its approvals as they were answered; an input.json has the last word', async () => {
+  const outcomes = ['allowed-once', 'rejected', 'cancelled'].map((outcome) =>
+    line('approval/decided', { id: 'x', outcome }),
+  )
+  const log = header + prompt('a') + outcomes.join('')
+  const place = await tempWorkspace({ 'bare.jsonl': log, 'fx/session.jsonl': log })
+  const kinds = [{ kind: 'allow_once' }, { kind: 'reject_once' }, { kind: 'cancelled' }]
+  expect((await readFixture(place.path('bare.jsonl'))).input.permissionAnswers).toEqual(kinds)
+  expect((await readFixture(place.path('fx'))).input.permissionAnswers).toEqual(kinds)
+  await writeFile(place.path('fx/input.json'), '{}')
+  expect((await readFixture(place.path('fx'))).input.permissionAnswers).toBeUndefined()
 })
 
 test('routes, defaults, window, retry policy and permission mode are read off the log', () => {

@@ -34,6 +34,10 @@ export async function exportSession(args: readonly string[]): Promise<number> {
     const written = await exportFixture({ header: clean(log.header), events: log.events.map(clean) }, values)
     if (values.json) printJson({ id, scrubbed: scrub !== undefined, ...written })
     else process.stdout.write(`written to ${written.fixture}\n`)
+    for (const doubt of written.doubts)
+      process.stderr.write(
+        `dsh: ${doubt}; when, a log does not say: complete that step of input.json (docs/replay.md)\n`,
+      )
     if (!written.workspace)
       process.stderr.write('dsh: no files went along; if the session read any, give the directory: --workspace DIR\n')
     return 0

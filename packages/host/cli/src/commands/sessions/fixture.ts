@@ -1,17 +1,26 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { claimDirectory, fixtureLog, pinsOf, pinTexts, recordableTree, type Transcript, writeTree } from '@dsh/replay'
+import {
+  claimDirectory,
+  fixtureLog,
+  inputOfLog,
+  pinsOf,
+  pinTexts,
+  recordableTree,
+  type Transcript,
+  writeTree,
+} from '@dsh/replay'
 
 const maxWorkspaceBytes = 20_000_000
 
 /**
- * A stored session as a fixture: its log, what the model was told, and the files it started with where the caller has
- * them. The files it ended with are nobody's to know: the first `dsh replay --update` writes them.
+ * A stored session as a fixture: its log, what the person did, what the model was told, and the files it started with
+ * where the caller has them. `doubts` = what a person did at a moment that the log does not hold. The files it ended with are nobody's to know: the first `dsh replay --update` writes them.
  */
 export async function exportFixture(
   log: { readonly header: unknown; readonly events: readonly unknown[] },
   options: { readonly fixture?: string; readonly workspace?: string },
-): Promise<{ readonly fixture: string; readonly workspace: boolean }> {
+): Promise<{ readonly fixture: string; readonly workspace: boolean; readonly doubts: readonly string[] }> {
   const dir = path.resolve(options.fixture as string)
   const transcript = log as Transcript
   const workspace = options.workspace === undefined ? undefined : path.resolve(options.workspace)
@@ -23,6 +32,9 @@ export async function exportFixture(
   for (const [name, pin] of pinTexts(pinsOf(transcript, 'all'), 'all')) {
     await writeFile(path.join(dir, name), typeof cwd === 'string' ? pin.replaceAll(cwd, '{{cwd}}') : pin)
   }
+  const { steps, permissionAnswers, doubts } = inputOfLog(transcript)
+  const input = { steps, ...(permissionAnswers.length === 0 ? {} : { permissionAnswers }) }
+  await writeFile(path.join(dir, 'input.json'), `${JSON.stringify(input, null, 2)}\n`)
   if (tree !== undefined) await writeTree(path.join(dir, 'workspace'), tree)
-  return { fixture: dir, workspace: tree !== undefined }
+  return { fixture: dir, workspace: tree !== undefined, doubts }
 }
