@@ -1,5 +1,5 @@
-// What stands in the command's package before `npm pack` reads it: a build without the chunks of earlier ones, and the
-// declarations of its sdk. `--stage DIR` puts all of it into DIR instead, as it is to be published.
+// What stands in the command's package before `npm pack` reads it: a build without the chunks of earlier ones, the
+// declarations of its sdk, the pages of `docs/` and the session of the demo. `--stage DIR` puts all of it into DIR instead, as it is to be published.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -17,6 +17,9 @@ if (stage !== undefined) {
   const { devDependencies, scripts, ...manifest } = JSON.parse(readFileSync(path.join(cli, 'package.json'), 'utf8'))
   writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   cpSync(path.join(root, 'LICENSE'), path.join(stage, 'LICENSE'))
+  // What messages of the program name, and the session that `dsh demo` plays.
+  for (const name of ['docs', 'fixtures/fix-a-failing-test'])
+    cpSync(path.join(root, name), path.join(stage, name), { recursive: true })
 }
 for (const name of existing(dist)) {
   if (name.endsWith('.js')) rmSync(path.join(dist, name))

@@ -51,6 +51,9 @@ test('the tarball holds the program, its rows and its files, and nothing of how 
     /^package\/dist\/assets\/configs\.json$/,
     /^package\/dist\/assets\/profiles\/[\w-]+\/(package\.json|cordis\.patch\.yml|pnpm-workspace\.yaml)$/,
     /^package\/dist\/assets\/landlock-run\/landlock-run-linux-(x64|arm64)$/,
+    /^package\/docs\/[\w-]+\.md$/,
+    /^package\/docs\/reference\/[\w-]+\.md$/,
+    /^package\/fixtures\/fix-a-failing-test\/.+/,
     /^package\/dist\/sdk\/.*\.d\.ts$/,
     /^package\/dist\/sdk\/node\/.*\/LICENSE$/,
   ]
@@ -91,6 +94,8 @@ test('installed into an empty folder it works as `npx dsh`, with the search tool
   const answer = await run(dsh, ['-p', 'find', 'it'], { cwd: place.path('ws'), env })
   expect(answer).toEqual({ stdout: 'found it\n', stderr: '' })
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain('a.txt')
+  const demo = await run(dsh, ['demo'], { cwd: place.path('ws'), env })
+  expect(demo.stdout).toMatch(/The session came out as recorded.*Try your own: dsh --help\n$/)
 }, 120_000)
 
 test('its sdk types a plugin: the example compiles against them, and a mistake in it does not', async (context) => {

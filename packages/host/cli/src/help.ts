@@ -22,6 +22,7 @@ Options:
 
 Commands:
   dsh config explain <row>         what each layer says about a row
+  dsh demo                         a recorded session, played without a key
   dsh doctor                       what works on this machine, and the remedies
   dsh login                        store an API key
   dsh sessions <command>           the recorded sessions

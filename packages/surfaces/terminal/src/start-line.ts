@@ -25,8 +25,8 @@ export async function firstRun(slash: SlashContext): Promise<void> {
   if (choice === 'login') await runOwnCommand(slash, 'login', '')
   else if (choice === 'url')
     slash.notice(
-      'Set DEEPSEEK_BASE_URL to the server and DEEPSEEK_API_KEY to its key (any word for a local one), then start dsh again; docs/models.md has recipes.',
+      'Set DEEPSEEK_BASE_URL to the server and DEEPSEEK_API_KEY to its key (any word for a local one), then start dsh again; docs/models.md, which came with dsh, has recipes.',
     )
   else if (choice === 'demo')
-    slash.notice('Leave with Ctrl+D and run: npm run demo (in a checkout), or: dsh replay <fixture>')
+    slash.notice('Leave with Ctrl+D and run: dsh demo (npx dsh demo where dsh is not on your PATH)')
 }

@@ -5,6 +5,7 @@ export type Command = (args: readonly string[]) => Promise<number>
 export const commands: Readonly<Record<string, () => Promise<{ run: Command }>>> = {
   completion: () => import('./completion.ts'),
   config: () => import('./config.ts'),
+  demo: () => import('./demo.ts'),
   doctor: () => import('./doctor.ts'),
   login: () => import('./login.ts'),
   plugin: () => import('./plugin.ts'),

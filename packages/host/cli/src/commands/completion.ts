@@ -28,7 +28,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   plugin: ['--profile', 'add', 'remove', 'update', 'install', 'list'],
   profile: ['list', 'new', 'path', 'rm'],
   completion: ['bash', 'zsh', 'fish'],
-  sessions: ['list', 'show', 'export', 'fork', 'delete', 'repair', 'verify'],
+  sessions: ['list', 'show', 'last', 'export', 'fork', 'rename', 'delete', 'prune', 'verify', 'repair'],
 }
 
 export async function run(args: readonly string[]): Promise<number> {
