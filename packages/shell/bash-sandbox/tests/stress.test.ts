@@ -70,7 +70,8 @@ describe.each(modes)('under strain, %s', (mode) => {
     clearInterval(watch)
     expect(outcome).toMatchObject({ exitCode: 0, stdout: { bytes: counts.bytes, truncated: true } })
     expect(outcome.stdout.spillPath).toBeUndefined()
-    expect((peak - before) / 1e6).toBeLessThan(90)
+    // What a garbage collector leaves lying around differs by version of Node; half of the output would be held.
+    expect((peak - before) / 1e6).toBeLessThan(150)
     if (!long) return
     const pure = performance.now()
     spawnSync('/bin/bash', ['-c', `yes | head -c ${counts.bytes} | cat > /dev/null`])
