@@ -13,7 +13,7 @@ import { addToHistory, loadHistory } from './prompt-history.ts'
 import { oneLine } from './sanitize.ts'
 import { farewellOf, type OpenRequest, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
-import { chooseSession, runOwnCommand, type SlashContext } from './slash-run.ts'
+import { beginWith, runOwnCommand, type SlashContext } from './slash-run.ts'
 import { firstRun, startLine } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 import { createTheme, editorTheme } from './theme.ts'
@@ -286,18 +286,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 
   async function begin(): Promise<void> {
-    const request = options.first === 'choose' ? await chosen() : options.first
+    const request = await beginWith(slash, options.first, startup.forkSession)
     if (request === undefined) return finish()
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
     if (agent !== undefined) notice(startLine(host, agent, key))
     if (key === undefined) await firstRun(slash)
     if (startup.prompt !== undefined) submitSafely(startup.prompt, false)
-  }
-  /** Who leaves the picker wanted none of them, and no new session either. */
-  async function chosen(): Promise<OpenRequest | undefined> {
-    const id = await chooseSession(slash)
-    return id === undefined ? undefined : { kind: 'resume', id, fork: startup.forkSession }
   }
 
   return {

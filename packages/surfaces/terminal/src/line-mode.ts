@@ -10,7 +10,7 @@ import { createTranscript, type Item } from './items.ts'
 import { sanitize } from './sanitize.ts'
 import { farewellOf, type OpenRequest, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
-import { chooseSession, runOwnCommand, type SlashContext } from './slash-run.ts'
+import { beginWith, runOwnCommand, type SlashContext } from './slash-run.ts'
 import { startLine } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 import { createTheme } from './theme.ts'
@@ -152,7 +152,7 @@ export async function startLineMode(options: LineOptions): Promise<App> {
   await begin()
 
   async function begin(): Promise<void> {
-    const request = options.first === 'choose' ? await chosen() : options.first
+    const request = await beginWith(slash, options.first, startup.forkSession)
     if (request === undefined) return finish()
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
@@ -163,10 +163,6 @@ export async function startLineMode(options: LineOptions): Promise<App> {
       await submit(startup.prompt)
     }
     reader.prompt()
-  }
-  async function chosen(): Promise<OpenRequest | undefined> {
-    const id = await chooseSession(slash)
-    return id === undefined ? undefined : { kind: 'resume', id, fork: startup.forkSession }
   }
 
   return {

@@ -131,7 +131,18 @@ async function chooseEffort(slash: SlashContext, agent: Agent, args: string): Pr
   slash.notice(`effort: ${chosen}`)
 }
 
-export async function chooseSession(slash: SlashContext): Promise<string | undefined> {
+/** What a start begins with. Who leaves the picker wanted none of the sessions, and no new one either: undefined. */
+export async function beginWith(
+  slash: SlashContext,
+  first: OpenRequest | 'choose',
+  fork: boolean,
+): Promise<OpenRequest | undefined> {
+  if (first !== 'choose') return first
+  const id = await chooseSession(slash)
+  return id === undefined ? undefined : { kind: 'resume', id, fork }
+}
+
+async function chooseSession(slash: SlashContext): Promise<string | undefined> {
   const stored = await resumable(slash.host)
   if (stored.length === 0) {
     slash.notice('there is no stored session yet')
