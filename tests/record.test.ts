@@ -145,6 +145,44 @@ test('a session that was killed in a call and taken up again becomes a fixture t
   expect(await run('replay', out.path('fx'), '--quiet')).toMatchObject({ code: 0 })
 }, 60_000)
 
+test('a session whose answers were cut off, by Ctrl+C and by a kill, becomes a fixture that is played as it went', async () => {
+  const here = await tempWorkspace()
+  const out = await tempWorkspace()
+  const slow = { text: Array.from({ length: 100 }, (_, i) => `word ${i} `).join(''), chunkSize: 7, delayMs: 40 }
+  const run = await program([slow, slow, { text: 'At last.' }], here)
+  const cut = async (signal: NodeJS.Signals, ...words: string[]) => {
+    const child = run.start('-p', '--output-format', 'stream-json', ...words)
+    await new Promise<void>((resolve) => {
+      let text = ''
+      child.stdout.on('data', (data) => {
+        text += data
+        if (text.includes('word 9')) resolve()
+      })
+    })
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    // A moment for the words to reach the log.
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    child.kill(signal)
+    await closed
+  }
+  await cut('SIGINT', 'Say a lot.')
+  await cut('SIGKILL', '-c', 'Once more.')
+  expect(await run('-p', '-c', 'And now?')).toMatchObject({ code: 0, stdout: 'At last.\n' })
+  const id = /"id":\s*"([^"]+)"/.exec((await run('sessions', 'list', '--json')).stdout)?.[1] as string
+  expect((await run('sessions', 'export', id, '--fixture', out.path('fx'))).stderr).not.toContain('input.json')
+  const { steps } = JSON.parse((await bytesOf(out.path('fx')))['input.json'] as string)
+  expect(steps.map(({ op }: { op: string }) => op)).toEqual([
+    'promptAndCancel',
+    'resume',
+    'promptAndKill',
+    'resume',
+    'prompt',
+  ])
+  const replayed = await run('replay', out.path('fx'))
+  expect(replayed.stdout).toMatch(/^ok +fx/m)
+  expect(replayed.code).toBe(0)
+}, 60_000)
+
 test('a recording in which the model reads a spilled result finds that file again in every run', async () => {
   const copy = await tempWorkspace()
   const fixture = copy.path('spill')

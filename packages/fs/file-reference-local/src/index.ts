@@ -49,7 +49,8 @@ export const Config = lazySchema(() =>
 )
 export type Config = z.output<typeof Config>
 
-const guidance =
+/** What the row adds to the system prompt; by it a recording shows that the row was there. */
+export const guidance =
   'A word like @src/app.ts in a user message names a file or directory of the working directory (quoted when it has spaces). Its content is not attached: read it when the task needs it.'
 
 export async function apply(ctx: Context, config: Config): Promise<void> {

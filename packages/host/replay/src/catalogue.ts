@@ -1,4 +1,5 @@
 import type { JsonObject } from '@dsh/core'
+import { guidance as fileReferences } from '@dsh/file-reference-local'
 import type { Transcript } from './transcript.ts'
 
 /** What `llm-replay` has to know about the routes of a recording, so that headers come out as recorded. */
@@ -45,6 +46,18 @@ export interface Route {
   readonly provider: string
   readonly model: string
   readonly reasoningEffort?: string
+}
+
+/**
+ * The rows that the log shows beyond those of the profile `headless`, which a replay runs: a session of the terminal
+ * had the one that explains `@file` words.
+ */
+export function moreRowsOf(transcript: Transcript): readonly { readonly id: string; readonly name: string }[] {
+  const prompts = transcript.events
+    .filter(({ type }) => type === 'request/header')
+    .map(({ data }) => (data['header'] as JsonObject)['system'])
+  const told = prompts.some((system) => typeof system === 'string' && system.includes(fileReferences))
+  return told ? [{ id: 'file-reference-local', name: '@dsh/file-reference-local' }] : []
 }
 
 /** The routes, models, defaults and retry policies that the log's own requests show. */

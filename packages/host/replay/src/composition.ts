@@ -10,10 +10,16 @@ export interface DriverPlan {
   readonly narrate: boolean
 }
 
+export interface ReplayRow {
+  readonly id: string
+  readonly name: string
+}
+
 export interface PlayedModel {
   readonly file: string
   readonly childFiles?: readonly string[]
   readonly override?: string
+  readonly holdUnfinished: boolean
   readonly paceMs?: number
   readonly providers: readonly ReplayProvider[]
 }
@@ -22,8 +28,8 @@ export interface PlayedModel {
  * The profile `headless` as a replay: the driver in the place of the runner, and (except when recording) the
  * transcript in the place of the model. A patch file; JSON is YAML.
  */
-export function replayPatch(plan: DriverPlan, model: PlayedModel | undefined): string {
-  const rows: object[] = [{ id: 'replay-driver', name: '@dsh/replay/driver', config: plan }]
+export function replayPatch(plan: DriverPlan, model: PlayedModel | undefined, more: readonly ReplayRow[] = []): string {
+  const rows: object[] = [...more, { id: 'replay-driver', name: '@dsh/replay/driver', config: plan }]
   const patches: object[] = [
     { id: 'headless-startup', disabled: true },
     { id: 'headless-runner', disabled: true },

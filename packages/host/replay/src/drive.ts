@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
 import type { SessionEvent } from '@dsh/session'
-import { catalogueOf, permissionModeOf, routeOf } from './catalogue.ts'
+import { catalogueOf, moreRowsOf, permissionModeOf, routeOf } from './catalogue.ts'
 import { replayPatch } from './composition.ts'
 import type { DriverLine } from './driver.ts'
 import type { Fixture } from './fixture.ts'
@@ -68,7 +68,7 @@ async function runProcess(fixture: Fixture, scratch: Scratch, options: DriveOpti
     ...(leg.resume === undefined ? {} : { resume: leg.resume }),
     ...(fixture.input.permissionAnswers === undefined ? {} : { answers: fixture.input.permissionAnswers }),
   }
-  await writeFile(scratch.patch, replayPatch(plan, model))
+  await writeFile(scratch.patch, replayPatch(plan, model, moreRowsOf(fixture.transcript)))
   const patches = [scratch.patch, ...(fixture.patch === undefined ? [] : [fixture.patch]), ...(options.patches ?? [])]
   const mode = options.permissionMode ?? fixture.input.permissionMode ?? permissionModeOf(fixture.transcript)
   const [program, ...words] = options.command as [string, ...string[]]
@@ -103,6 +103,7 @@ async function writeScripts(fixture: Fixture, scratch: Scratch, index: number, p
     file: scratch.script,
     ...(childFiles.length === 0 ? {} : { childFiles }),
     ...(override === undefined ? {} : { override }),
+    holdUnfinished: fixture.steps.some((step) => 'waitForChunks' in step && step.waitForChunks !== undefined),
     ...(paceMs === undefined ? {} : { paceMs }),
     providers: catalogueOf(fixture.transcript),
   }

@@ -126,25 +126,25 @@ async function reached(
   step: {
     readonly waitForFile?: { readonly path: string }
     readonly waitForCalls?: number
+    readonly waitForChunks?: number
     readonly timeoutMs?: number
   },
 ): Promise<void> {
   const deadline = Date.now() + (step.timeoutMs ?? 30_000)
   const spoke = () =>
     agent.session.events.some((event) => event.type === 'assistant/chunk' && event.data.chunk.type === 'text-delta')
-  const { waitForFile: file, waitForCalls: calls } = step
-  const called = () => agent.session.events.filter(({ type }) => type === 'tool/call').length
-  const there =
+  const { waitForFile: file, waitForCalls: calls, waitForChunks: chunks } = step
+  const count = (type: SessionEvent['type']) => agent.session.events.filter((event) => event.type === type).length
+  const [there, what]: [() => boolean, string] =
     file !== undefined
-      ? () => existsSync(path.resolve(file.path))
+      ? [() => existsSync(path.resolve(file.path)), file.path]
       : calls !== undefined
-        ? () => called() >= calls
-        : spoke
+        ? [() => count('tool/call') >= calls, `call ${calls}`]
+        : chunks !== undefined
+          ? [() => count('assistant/chunk') >= chunks, `chunk ${chunks}`]
+          : [spoke, 'the first words']
   while (!there()) {
-    if (Date.now() > deadline)
-      throw new Error(
-        `gave up waiting for ${file?.path ?? (calls === undefined ? 'the first words' : `call ${calls}`)}`,
-      )
+    if (Date.now() > deadline) throw new Error(`gave up waiting for ${what}`)
     await sleep(10)
   }
 }

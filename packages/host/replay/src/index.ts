@@ -1,4 +1,4 @@
-export { catalogueOf, permissionModeOf, routeOf } from './catalogue.ts'
+export { catalogueOf, moreRowsOf, permissionModeOf, routeOf } from './catalogue.ts'
 export { type Driven, type DriveOptions, drive } from './drive.ts'
 export { type Fixture, type FixtureInput, readFixture } from './fixture.ts'
 export { pinsOf } from './header-pins.ts'

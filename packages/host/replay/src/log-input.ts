@@ -18,16 +18,21 @@ export function inputOfLog(transcript: Transcript): LogInput {
   const doubts: string[] = []
   let open: number | undefined
   let calls = 0
-  /** A call was the last thing that happened, so it was running when the turn was stopped. */
-  let calling = false
+  let chunks = 0
+  /** How many of them there were when the answer was cut off. */
+  let cutAt = 0
+  /** The last thing that happened: a call, which was running when the turn was stopped, or a piece of an answer. */
+  let last: 'call' | 'chunk' | undefined
   /** Turns the prompt that opened the turn into what somebody did while it ran. */
-  const during = (what: string, change: (text: string, when: { waitForCalls?: number }) => Step) => {
+  const during = (what: string, when: object | undefined, change: (text: string) => Step) => {
     const at = steps.findLastIndex(({ op }) => op === 'prompt')
     const prompt = steps[at]
-    if (prompt?.op === 'prompt') steps[at] = change(prompt.text, calling ? { waitForCalls: calls } : {})
-    if (prompt?.op !== 'prompt' || !calling) doubts.push(`turn ${open} ${what}`)
+    if (prompt?.op === 'prompt') steps[at] = { ...change(prompt.text), ...when }
+    if (prompt?.op !== 'prompt' || when === undefined) doubts.push(`turn ${open} ${what}`)
   }
-  const killed = () => during('was killed', (text, when) => ({ op: 'promptAndKill', text, ...when }))
+  const inCall = () => (last === 'call' ? { waitForCalls: calls } : undefined)
+  const inAnswer = () => (last === 'chunk' ? { waitForChunks: cutAt } : undefined)
+  const killed = () => during('was killed', inCall() ?? inAnswer(), (text) => ({ op: 'promptAndKill', text }))
   for (const { type, data } of transcript.events as readonly { type: string; data: JsonObject }[]) {
     switch (type) {
       case 'session/end-seed':
@@ -37,14 +42,14 @@ export function inputOfLog(transcript: Transcript): LogInput {
         break
       case 'turn/start':
         open = data['turn'] as number
-        calling = false
+        last = undefined
         break
       case 'turn/end': {
         const reason = data['reason'] as JsonObject
         if (reason['kind'] === 'interrupted') killed()
         if (reason['kind'] === 'aborted') {
           const byUser = (reason['reason'] as JsonObject | undefined)?.['kind'] === 'user'
-          if (byUser) during('was cancelled', (text, when) => ({ op: 'promptAndCancel', text, ...when }))
+          if (byUser) during('was cancelled', inCall() ?? inAnswer(), (text) => ({ op: 'promptAndCancel', text }))
           else doubts.push(`turn ${open} was stopped by a limit`)
         }
         open = undefined
@@ -58,10 +63,11 @@ export function inputOfLog(transcript: Transcript): LogInput {
       }
       case 'tool/call':
         calls++
-        calling = true
+        last = 'call'
         break
       case 'assistant/chunk':
-        calling = false
+        chunks++
+        noteChunk(data['chunk'] as JsonObject)
         break
       case 'command/run':
         steps.push({ op: 'command', text: `/${data['name']}${data['args'] === undefined ? '' : ` ${data['args']}`}` })
@@ -74,9 +80,16 @@ export function inputOfLog(transcript: Transcript): LogInput {
   if (open !== undefined) killed()
   return { steps, permissionAnswers, doubts }
 
+  /** A finish that says `aborted` is not the end of an answer but the mark of where it was cut off. */
+  function noteChunk({ type, reason }: JsonObject): void {
+    const cut = type === 'finish' && (reason as JsonObject)['kind'] === 'aborted'
+    last = type === 'finish' && !cut ? undefined : 'chunk'
+    cutAt = cut ? chunks - 1 : chunks
+  }
+
   function steerWith(steer: string | undefined): void {
     if (steer === undefined) doubts.push(`turn ${open} was given more than text while it ran`)
-    else during('was given more words while it ran', (text, when) => ({ op: 'promptAndSteer', text, steer, ...when }))
+    else during('was given more words while it ran', inCall(), (text) => ({ op: 'promptAndSteer', text, steer }))
   }
 }
 

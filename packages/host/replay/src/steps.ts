@@ -4,6 +4,8 @@ const timeoutMs = z.int().positive().optional()
 const waitForFile = z.object({ path: z.string() }).optional()
 /** Until the session holds this many `tool/call` events: the last of them is running. */
 const waitForCalls = z.int().positive().optional()
+/** Until the session holds this many `assistant/chunk` events; the model waits there to be cut off. */
+const waitForChunks = z.int().positive().optional()
 
 /** What a person does during the session, in order. The names are the reference's; `command`, `kill` and `resume` are ours. */
 export const stepSchema = z.discriminatedUnion('op', [
@@ -17,7 +19,7 @@ export const stepSchema = z.discriminatedUnion('op', [
   z.object({ op: z.literal('promptExpectError'), text: z.string(), timeoutMs }),
   z.object({ op: z.literal('promptContent'), content: z.array(z.record(z.string(), z.unknown())), timeoutMs }),
   /** Submits a prompt, and cancels once the file is there or the call runs (or once text has arrived). */
-  z.object({ op: z.literal('promptAndCancel'), text: z.string(), waitForFile, waitForCalls, timeoutMs }),
+  z.object({ op: z.literal('promptAndCancel'), text: z.string(), waitForFile, waitForCalls, waitForChunks, timeoutMs }),
   /** Submits a prompt, and once the file is there sends more into the running turn. */
   z.object({
     op: z.literal('promptAndSteer'),
@@ -40,7 +42,7 @@ export const stepSchema = z.discriminatedUnion('op', [
   }),
   z.object({ op: z.literal('command'), text: z.string(), timeoutMs }),
   /** Submits a prompt and kills the process (SIGKILL) once the file is there or the call runs. Has to be followed by `resume`. */
-  z.object({ op: z.literal('promptAndKill'), text: z.string(), waitForFile, waitForCalls, timeoutMs }),
+  z.object({ op: z.literal('promptAndKill'), text: z.string(), waitForFile, waitForCalls, waitForChunks, timeoutMs }),
   /** Ends the process; a new one takes the session up again. */
   z.object({ op: z.literal('resume') }),
 ])

@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { guidance } from '@dsh/file-reference-local'
 import { tempWorkspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
-import { catalogueOf, inputOfLog, parseTranscript, permissionModeOf, readFixture, routeOf } from '../src/index.ts'
+import {
+  catalogueOf,
+  inputOfLog,
+  moreRowsOf,
+  parseTranscript,
+  permissionModeOf,
+  readFixture,
+  routeOf,
+} from '../src/index.ts'
 
 const header = '{"type":"session","version":0,"id":"s","createdAt":0,"cwd":"/w","delegationDepth":0}\n'
 const prompt = (text: string) =>
@@ -57,8 +66,8 @@ test.each([
   [
     'killed in an answer',
     [prompt('a'), start(1), call, chunk],
-    [{ op: 'promptAndKill', text: 'a' }],
-    ['turn 1 was killed'],
+    [{ op: 'promptAndKill', text: 'a', waitForChunks: 1 }],
+    [],
   ],
   [
     'cancelled in a call',
@@ -72,8 +81,14 @@ test.each([
   [
     'cancelled in an answer',
     [prompt('a'), start(1), chunk, end(1, byUser)],
-    [{ op: 'promptAndCancel', text: 'a' }],
-    ['turn 1 was cancelled'],
+    [{ op: 'promptAndCancel', text: 'a', waitForChunks: 1 }],
+    [],
+  ],
+  [
+    'killed before a word was said',
+    [prompt('a'), start(1)],
+    [{ op: 'promptAndKill', text: 'a' }],
+    ['turn 1 was killed'],
   ],
   [
     'stopped by a limit',
@@ -110,6 +125,14 @@ test('a log without an input.json answers its approvals as they were answered; a
   expect((await readFixture(place.path('fx'))).input.permissionAnswers).toEqual(kinds)
   await writeFile(place.path('fx/input.json'), '{}')
   expect((await readFixture(place.path('fx'))).input.permissionAnswers).toBeUndefined()
+})
+
+test('a log whose system prompt shows a row of the terminal is played with that row', () => {
+  const log = (system: string) => parseTranscript(header + line('request/header', { header: { config: {}, system } }))
+  expect(moreRowsOf(log('You are an agent.'))).toEqual([])
+  expect(moreRowsOf(log(`You are an agent.\n\n${guidance}\n`))).toEqual([
+    { id: 'file-reference-local', name: '@dsh/file-reference-local' },
+  ])
 })
 
 test('routes, defaults, window, retry policy and permission mode are read off the log', () => {

@@ -21,6 +21,8 @@ export const Config = z.strictObject({
   childFiles: z.array(z.string().min(1)).optional(),
   /** Default: `$DSH_SNAPSHOT_OVERRIDE`. An absent file is no override. */
   override: z.string().min(1).optional(),
+  /** A call that the log shows without an end is played as far as it went, and waits there to be cancelled. */
+  holdUnfinished: z.boolean().default(false),
   paceMs: z
     .unknown()
     .optional()

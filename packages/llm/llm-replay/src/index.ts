@@ -22,7 +22,7 @@ export const name = 'llm-replay'
 export const inject = ['llm']
 
 export async function apply(ctx: Context, config: Config): Promise<void> {
-  const bindings = createBindings(await loadScripts(scriptFiles(config, process.env)))
+  const bindings = createBindings(await loadScripts(scriptFiles(config, process.env), config.holdUnfinished))
   const parts = {
     bindings,
     paceMs: config.paceMs,

@@ -5,8 +5,8 @@ import type { ScriptFiles } from './config.ts'
 import { applyOverride } from './override.ts'
 import { deriveScript, orderChildren, requireFinished, type Script } from './script.ts'
 
-/** Reads the recorded sessions: the primary first, its override laid over it. */
-export async function loadScripts(files: ScriptFiles): Promise<Script[]> {
+/** Reads the recorded sessions: the primary first, its override laid over it. `hold`: a call without an end is no fault. */
+export async function loadScripts(files: ScriptFiles, hold = false): Promise<Script[]> {
   const primary = deriveScript(parseLog(await read(files.primary, missingPrimary)))
   const override = files.override === undefined ? undefined : await readOptional(files.override)
   const calls =
@@ -15,7 +15,7 @@ export async function loadScripts(files: ScriptFiles): Promise<Script[]> {
     files.children.map(async (file) => deriveScript(parseLog(await read(file, missingChild)))),
   )
   const scripts = [{ ...primary, calls }, ...orderChildren(children)]
-  for (const script of scripts) requireFinished(script.calls)
+  if (!hold) for (const script of scripts) requireFinished(script.calls)
   return scripts
 }
 

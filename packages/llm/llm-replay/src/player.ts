@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assertNever } from '@dsh/core'
 import { type GenerateOptions, LlmCode, llmError, type StreamChunk } from '@dsh/llm'
 import { fillChunk } from './placeholders.ts'
-import { requireFinished, type ScriptEntry } from './script.ts'
+import type { ScriptEntry } from './script.ts'
 
 /** Plays one recorded call. `paceMs` is the pause before each chunk. */
 export async function* play(entry: ScriptEntry, options: GenerateOptions, paceMs: number): AsyncIterable<StreamChunk> {
@@ -21,8 +21,9 @@ export async function* play(entry: ScriptEntry, options: GenerateOptions, paceMs
       await aborted(options.signal)
       throw llmError(LlmCode.ABORTED, 'replayed stream aborted by caller')
     case 'unfinished':
-      requireFinished([entry])
-      return
+      yield* paced(entry.chunks, options, paceMs)
+      await aborted(options.signal)
+      throw llmError(LlmCode.ABORTED, 'replayed stream aborted by caller')
     default:
       assertNever(entry)
   }

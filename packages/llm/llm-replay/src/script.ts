@@ -7,8 +7,13 @@ export type ScriptEntry =
   | { readonly kind: 'throw'; readonly chunks: readonly StreamChunk[]; readonly message: string; readonly code: string }
   /** Says part of an answer, touches the file, then waits to be cancelled. */
   | { readonly kind: 'hang'; readonly readyFile: string }
-  /** A call that the log shows without an end: only an override can say how it went. */
-  | { readonly kind: 'unfinished'; readonly turn: number; readonly step: number }
+  /** A call that the log shows without an end: an override says how it went, or it is held until it is cancelled. */
+  | {
+      readonly kind: 'unfinished'
+      readonly turn: number
+      readonly step: number
+      readonly chunks: readonly StreamChunk[]
+    }
 
 export interface Script {
   readonly calls: readonly ScriptEntry[]
@@ -44,7 +49,7 @@ function callsOf(events: readonly SessionEvent[]): ScriptEntry[] {
   const calls: ScriptEntry[] = []
   let run: Run | undefined
   const breakOff = () => {
-    if (run !== undefined) calls.push({ kind: 'unfinished', turn: run.turn, step: run.step })
+    if (run !== undefined) calls.push({ kind: 'unfinished', ...run })
     run = undefined
   }
   for (const event of events) {

@@ -4,6 +4,7 @@ import {
   claimDirectory,
   fixtureLog,
   inputOfLog,
+  moreRowsOf,
   pinsOf,
   pinTexts,
   recordableTree,
@@ -35,6 +36,8 @@ export async function exportFixture(
   const { steps, permissionAnswers, doubts } = inputOfLog(transcript)
   const input = { steps, ...(permissionAnswers.length === 0 ? {} : { permissionAnswers }) }
   await writeFile(path.join(dir, 'input.json'), `${JSON.stringify(input, null, 2)}\n`)
+  const rows = moreRowsOf(transcript)
+  if (rows.length > 0) await writeFile(path.join(dir, 'patch.yml'), `- insert: ${JSON.stringify(rows)}\n`)
   if (tree !== undefined) await writeTree(path.join(dir, 'workspace'), tree)
   return { fixture: dir, workspace: tree !== undefined, doubts }
 }
