@@ -40,6 +40,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const made = !existsSync(join(dir, 'package.json'))
   const verb = words.find((word) => !word.startsWith('-'))
   refuseMistyped(verb)
+  if ((verb === 'add' || verb === 'remove') && words.filter((word) => !word.startsWith('-')).length === 1)
+    throw new UsageError(`error: plugin ${verb} needs a package`)
   if (made && !MAKERS.includes(verb ?? '') && !templateNames().includes(name)) {
     const there = [...new Set([...templateNames(), ...profileNames(home)])].join(', ')
     throw profileError(`there is no profile "${name}", and only add or install makes one; profiles: ${there}`)

@@ -17,7 +17,7 @@ export function parseWords(args: readonly string[], options: Options, maxPositio
     throw wordsFault(error)
   }
   const extra = parsed.positionals[maxPositionals]
-  if (extra !== undefined) throw new UsageError(`error: unexpected word "${extra}"`)
+  if (extra !== undefined) throw new OptionError(`error: unexpected word "${extra}"`)
   return parsed
 }
 
