@@ -98,7 +98,11 @@ describe('/undo', () => {
         '*** Begin Patch\n*** Delete File: gone\n*** Update File: from\n*** Move to: to\n@@\n-x\n+y\n*** End Patch',
     })
     expect([exists('gone'), exists('from'), exists('to'), exists('made')]).toEqual([false, false, true, true])
-    expect(await run('/undo')).toMatch(/^success: restored /)
+    const told = (await run('/undo')).replace('success: ', '').split('\n')
+    expect(told.sort()).toEqual([
+      ...['made', 'to'].map((name) => `removed ${join(table.root, name)}`),
+      ...['bin', 'from', 'gone'].map((name) => `restored ${join(table.root, name)}`),
+    ])
     expect([exists('to'), exists('made')]).toEqual([false, false])
     expect(bytes('gone').toString()).toBe('g\n')
     expect(bytes('from').toString()).toBe('x\n')
@@ -112,7 +116,7 @@ describe('/undo', () => {
     agent.session.append('tool/call', { turn: 1, step: 1, callId: 'c', name: 'bash', arguments: '{}' })
     expect(await run('/undo')).toBe(
       [
-        `success: restored ${join(table.root, 'b')}`,
+        `success: removed ${join(table.root, 'b')}`,
         `left ${join(table.root, 'a')}: changed since`,
         'Commands also ran in that turn; what they changed is not recorded and was not taken back.',
       ].join('\n'),

@@ -7,6 +7,8 @@ import { type NetChange, netChanges, type Side } from './net-change.ts'
 
 export interface UndoReport {
   readonly restored: readonly string[]
+  /** Those of them that the turn had created: they are gone again. */
+  readonly removed: ReadonlySet<string>
   readonly kept: readonly { readonly path: string; readonly why: string }[]
 }
 
@@ -22,17 +24,19 @@ export async function undoTurn(
   signal: AbortSignal,
 ): Promise<UndoReport> {
   const restored: string[] = []
+  const removed = new Set<string>()
   const kept: { path: string; why: string }[] = []
   for (const change of netChanges(turn.changes)) {
     try {
       const why = await undoOne(change, store, fs, policy, signal)
-      if (why === undefined) restored.push(change.path)
-      else kept.push({ path: change.path, why })
+      if (why !== undefined) kept.push({ path: change.path, why })
+      else restored.push(change.path)
+      if (change.before.kind === 'absent') removed.add(change.path)
     } catch (error) {
       kept.push({ path: change.path, why: errorText(error) })
     }
   }
-  return { restored, kept }
+  return { restored, removed, kept }
 }
 
 /** Gives the reason why it was left alone. */
@@ -78,7 +82,7 @@ function isLeftAs(after: Side, now: Uint8Array | undefined): boolean {
 
 export function undoText(turn: TurnChanges, report: UndoReport): string {
   const lines = [
-    ...report.restored.map((path) => `restored ${path}`),
+    ...report.restored.map((path) => `${report.removed.has(path) ? 'removed' : 'restored'} ${path}`),
     ...report.kept.map(({ path, why }) => `left ${path}: ${why}`),
     ...(turn.shell
       ? ['Commands also ran in that turn; what they changed is not recorded and was not taken back.']

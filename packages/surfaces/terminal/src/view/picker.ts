@@ -72,7 +72,7 @@ export class Picker implements Component, Focusable {
         theme.dim('─'.repeat(width)),
         theme.bold(title),
         ...this.search.render(width),
-        ...this.list.render(width),
+        ...(selected === null ? [theme.dim('  nothing matches')] : this.list.render(width)),
         ...preview.map((line) => theme.dim(`  ${line}`)),
         theme.dim('↑↓ choose · type to search · Enter takes it · Esc leaves'),
         theme.dim('─'.repeat(width)),
