@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { nearest } from '@dsh/compose/core'
+import { DshError, errorCode } from '@dsh/core'
 import type { LoadModule } from '@dsh/host'
 import { builtins } from './builtins.ts'
 
@@ -15,7 +17,13 @@ export function moduleLoader(profileDir: string): LoadModule {
     if (builtin !== undefined) return builtin.load()
     if (name.startsWith('file:') || isAbsolute(name)) return importFile(name)
     anchor ??= importAnchor(profileDir)
-    return (await anchor).load(name)
+    try {
+      return await (await anchor).load(name)
+    } catch (error) {
+      const near = name.startsWith('@dsh/') ? nearest(name, Object.keys(builtins)) : undefined
+      if (near === undefined || errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error
+      throw new DshError('ROW_NAME', `cannot find package "${name}" — did you mean "${near}"?`)
+    }
   }
 }
 

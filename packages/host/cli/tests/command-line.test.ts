@@ -160,6 +160,14 @@ describe('the launcher', () => {
     expect([code, stderr]).toEqual([2, `error: unknown option '${given}' — did you mean '${meant}'?\n`])
   })
 
+  test('a row that is nearly one of those that come with dsh is told which', async () => {
+    const place = new Place()
+    place.write('work/p.yml', '- insert: [{id: x, name: "@dsh/tool-fss"}]\n')
+    const { code, stderr } = await place.run(['--profile', 'headless', '--patch', 'p.yml', 'x'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('): cannot find package "@dsh/tool-fss" — did you mean "@dsh/tool-fs"?\n')
+  })
+
   test('a profile whose manifest is broken is told with the way around it', async () => {
     const place = new Place()
     const manifest = place.write('home/profiles/headless/package.json', '{')
