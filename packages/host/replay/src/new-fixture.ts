@@ -36,7 +36,8 @@ function mb(bytes: number): string {
 /** Makes the directory of a new fixture. Refuses one that already holds something. */
 export async function claimDirectory(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true })
-  if ((await readdir(dir)).length > 0) throw new DshError('FIXTURE_EXISTS', `${dir} is not empty; a fixture needs a new directory`)
+  if ((await readdir(dir)).length > 0)
+    throw new DshError('FIXTURE_EXISTS', `${dir} is not empty; a fixture needs a new directory`)
 }
 
 /** A fixture that has steps and files, and no log yet. */
