@@ -11,10 +11,10 @@ import { createHighlighter } from './highlight.ts'
 import { createTranscript, say, type Transcript } from './items.ts'
 import { addToHistory, loadHistory } from './prompt-history.ts'
 import { oneLine } from './sanitize.ts'
-import { farewellOf, type OpenRequest, openSession } from './session-control.ts'
+import { farewellOf, type OpenRequest, openAnother, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
 import { beginWith, runOwnCommand, type SlashContext } from './slash-run.ts'
-import { firstRun, startLine } from './start-line.ts'
+import { firstRun, startLines } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 import { createTheme, editorTheme } from './theme.ts'
 import { applyEvent } from './transcript.ts'
@@ -126,7 +126,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       if (before !== undefined && request.kind === 'resume' && request.id === before.session.id && !request.fork)
         return true
       if (before !== undefined && request.kind === 'resume' && request.fork) await host.flush(before.session)
-      attach(await openSession(host, startup, request))
+      attach(await openAnother(host, startup, request))
       if (before !== undefined) await before.dispose()
       return true
     } catch (error) {
@@ -268,6 +268,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   screen.addChild(new StatusBar(() => (agent === undefined ? undefined : host.status(agent)), theme))
   questions.show()
   screen.start()
+  void host.sandboxKnown().then(() => redraw())
 
   const stop = () => {
     if (stopped) return
@@ -290,7 +291,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     if (request === undefined) return finish()
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
-    if (agent !== undefined) notice(startLine(host, agent, key))
+    if (agent !== undefined)
+      for (const line of await startLines(host, agent, startup, key)) notice(line.text, line.tone)
     if (key === undefined) await firstRun(slash)
     if (startup.prompt !== undefined) submitSafely(startup.prompt, false)
   }

@@ -18,7 +18,6 @@ export interface TerminalStartup {
 }
 
 const modes = ['read-only', 'workspace-write', 'danger-full-access']
-const efforts = ['off', 'low', 'high', 'max']
 
 /** Throws commander's error after having written its text; exit code 0 for help, else a usage error. */
 export function parseTerminalArgs(
@@ -31,8 +30,8 @@ export function parseTerminalArgs(
     .usage('[options] [prompt...]')
     .description('An interactive session in this directory.')
     .argument('[prompt...]', 'the first prompt')
-    .option('-m, --model <id>', 'model of this session, [provider/]model', nonEmpty)
-    .addOption(new Option('--effort <level>', 'reasoning effort').choices(efforts))
+    .option('-m, --model <id>', 'model of this session, [provider/]model[:effort]', nonEmpty)
+    .option('--effort <level>', 'reasoning effort: off, low, high, max, or what the model knows', nonEmpty)
     .addOption(new Option('--permission-mode <mode>', 'what tools may change').choices(modes))
     .option('-c, --continue', 'go on with the latest session of this directory')
     .option('-r, --resume [id]', 'resume a session; without an id choose one')

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Context } from '@dsh/cordis'
 import { errorAdvice, errorCode } from '@dsh/core'
+import { LlmCode } from '@dsh/llm'
 import pkg from '../package.json' with { type: 'json' }
 import type { App } from './app.ts'
 import { createTerminalHost } from './services.ts'
@@ -19,6 +20,13 @@ export const inject = [
   'dshHomePath',
   'hostReady',
   'appExit',
+]
+
+/** The command line names something that is not there. */
+const usageCodes: readonly string[] = [
+  'SESSION_NOT_FOUND',
+  'SESSION_ALREADY_EXISTS',
+  LlmCode.UNSUPPORTED_REASONING_EFFORT,
 ]
 
 export async function apply(ctx: Context): Promise<void> {
@@ -55,9 +63,9 @@ export async function apply(ctx: Context): Promise<void> {
     })()
     running.catch((error: unknown) => {
       app?.stop()
-      const misnamed = ['SESSION_NOT_FOUND', 'SESSION_ALREADY_EXISTS'].includes(errorCode(error) ?? '')
-      process.stderr.write(`${misnamed ? 'error' : 'dsh'}: ${errorAdvice(error)}\n`)
-      exit(misnamed ? 2 : 1)
+      const usage = usageCodes.includes(errorCode(error) ?? '')
+      process.stderr.write(`${usage ? 'error' : 'dsh'}: ${errorAdvice(error)}\n`)
+      exit(usage ? 2 : 1)
     })
     return async () => {
       disposed = true

@@ -8,10 +8,10 @@ import type { TerminalStartup } from './args.ts'
 import { toolCard } from './cards/tool.ts'
 import { createTranscript, type Item } from './items.ts'
 import { sanitize } from './sanitize.ts'
-import { farewellOf, type OpenRequest, openSession } from './session-control.ts'
+import { farewellOf, type OpenRequest, openAnother, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
 import { beginWith, runOwnCommand, type SlashContext } from './slash-run.ts'
-import { startLine } from './start-line.ts'
+import { startLines } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 import { createTheme } from './theme.ts'
 import { applyEvent } from './transcript.ts'
@@ -93,7 +93,7 @@ export async function startLineMode(options: LineOptions): Promise<App> {
       try {
         const before = agent
         if (before !== undefined && request.kind === 'resume' && request.fork) await host.flush(before.session)
-        attach(await openSession(host, startup, request))
+        attach(await openAnother(host, startup, request))
         await before?.dispose()
         return true
       } catch (error) {
@@ -156,7 +156,7 @@ export async function startLineMode(options: LineOptions): Promise<App> {
     if (request === undefined) return finish()
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
-    if (agent !== undefined) print(startLine(host, agent, key))
+    if (agent !== undefined) for (const line of await startLines(host, agent, startup, key)) print(line.text)
     if (key === undefined) print('note: no API key is set; run dsh login, or export DEEPSEEK_API_KEY')
     if (startup.prompt !== undefined) {
       print(`you> ${startup.prompt}`)

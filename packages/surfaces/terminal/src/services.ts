@@ -18,6 +18,7 @@ import type {} from '@dsh/token-meter'
 import type { ApprovalAnswer } from '@dsh/user-approval'
 import { costLines } from './cost.ts'
 import { textOf } from './items.ts'
+import { pendingChoice } from './model-choice.ts'
 import { oneLine } from './sanitize.ts'
 import type { StatusFacts } from './status-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
@@ -30,16 +31,11 @@ export function createTerminalHost(
   options: { readonly cwd: string; readonly version: string },
 ): TerminalHost {
   let report: SandboxReport | undefined
-  const refreshReport = () => {
-    void ctx
-      .get('sandbox')
-      ?.report()
-      .then((value) => {
-        report = value
-      })
-      .catch(() => undefined)
+  const refreshReport = async () => {
+    const probe = ctx.get('sandbox')?.report()
+    report = (await probe?.catch(() => undefined)) ?? report
   }
-  refreshReport()
+  let known = refreshReport()
   const store = () => {
     const persistence = ctx.get('sessionPersistence')
     if (persistence === undefined)
@@ -52,24 +48,19 @@ export function createTerminalHost(
     version: options.version,
     cwd: options.cwd,
     home: ctx.dshHomePath(),
-    createAgent(request) {
-      const { provider, model, reasoningEffort } = ctx.agentDefaultModel.current()
-      const chosen = {
-        provider: request.provider ?? provider,
-        model: request.model ?? model,
-        reasoningEffort: request.reasoningEffort ?? reasoningEffort,
-      }
-      const { reasoningEffort: effort, ...route } = chosen
-      return ctx.agents.create({ ...request, ...route, ...(effort === undefined ? {} : { reasoningEffort: effort }) })
-    },
+    createAgent: (request) => ctx.agents.create(request),
+    defaultModel: () => ctx.agentDefaultModel.current(),
     setPermissionMode(agent, mode) {
       const presets = ctx.get('permissionPresets')
       if (presets?.optionOf(mode) === undefined)
         throw new DshError('TERMINAL', `this composition has no permission preset "${mode}"`)
       presets.set(agent.session, mode)
     },
-    async fork(id) {
-      return store().fork(id)
+    async resume(id) {
+      return store().resume(id)
+    },
+    async fork(id, newId) {
+      return store().fork(id, newId === undefined ? {} : { id: newId })
     },
     async flush(session) {
       await ctx.get('sessionPersistence')?.flush(session)
@@ -114,9 +105,19 @@ export function createTerminalHost(
       return { ok: reply.kind === 'success', text: reply.text ?? '' }
     },
     models: () => ctx.llm.listModels(),
+    providers: () => ctx.llm.providers().map(({ id }) => id),
+    async efforts({ provider, model }) {
+      if (provider === undefined || model === undefined) return undefined
+      try {
+        return (await ctx.llm.resolveModel(provider, model)).reasoning?.efforts.map(({ id }) => id) ?? []
+      } catch {
+        return undefined
+      }
+    },
     async files(agent, query, signal) {
       return (await ctx.get('fileReferences')?.complete(agent, query, signal)) ?? []
     },
+    sandboxKnown: () => known,
     status: (agent) => statusOf(ctx, agent, report),
     async readPicture(ref) {
       const attachments = ctx.get('attachments')
@@ -149,7 +150,7 @@ export function createTerminalHost(
       return target
     },
     async doctor() {
-      refreshReport()
+      known = refreshReport()
       return (await runSelf(['doctor'])).trimEnd().split('\n')
     },
     async keySource() {
@@ -188,9 +189,14 @@ function statusOf(ctx: Context, agent: Agent, report: SandboxReport | undefined)
   const header = session.requestHeader?.config
   const window = lastWindow(session)
   const jobs = ctx.get('jobs')?.active(agent).length
-  const effort = agent.options.reasoningEffort ?? header?.reasoningEffort
+  const { provider = header?.provider, model = header?.model ?? 'no model' } = agent.options
+  const moved = header !== undefined && (provider !== header.provider || model !== header.model)
+  const effort =
+    header === undefined
+      ? agent.options.reasoningEffort
+      : (session.fold(pendingChoice)?.reasoningEffort ?? (moved ? undefined : header.reasoningEffort))
   return {
-    model: agent.options.model ?? header?.model ?? 'no model',
+    model,
     ...(effort === undefined ? {} : { effort }),
     mode: ctx.get('sandboxPolicy')?.resolve({ session }).mode ?? 'unconfined',
     policy: ctx.get('approval')?.policyOf(session) ?? 'no approvals',

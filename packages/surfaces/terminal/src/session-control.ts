@@ -1,14 +1,8 @@
-import type { Agent, AgentOptions } from '@dsh/agent'
+import type { Agent } from '@dsh/agent'
 import { type Session, type StoredSession, sessionError, sessionToContinue } from '@dsh/session'
 import type { TerminalStartup } from './args.ts'
+import { askedChoice, pendingChoice, recordChoice } from './model-choice.ts'
 import type { TerminalHost } from './terminal-host.ts'
-
-/** `provider/model` or `model`. */
-export function splitModel(text: string | undefined): { provider?: string; model?: string } {
-  if (text === undefined) return {}
-  const slash = text.indexOf('/')
-  return slash > 0 ? { provider: text.slice(0, slash), model: text.slice(slash + 1) } : { model: text }
-}
 
 export type OpenRequest =
   | { readonly kind: 'new' }
@@ -16,26 +10,47 @@ export type OpenRequest =
 
 /** Opens the session that a start asks for, in the mode that it asks for: a new one, a stored one, or a copy of it. */
 export async function openSession(host: TerminalHost, startup: TerminalStartup, request: OpenRequest): Promise<Agent> {
-  const agent = await makeAgent(host, startup, request)
+  const agent = request.kind === 'new' ? await newAgent(host, startup) : await storedAgent(host, startup, request)
   if (startup.permissionMode !== undefined) host.setPermissionMode(agent, startup.permissionMode)
   return agent
 }
 
-async function makeAgent(host: TerminalHost, startup: TerminalStartup, request: OpenRequest): Promise<Agent> {
-  const common: AgentOptions = {
-    ...splitModel(startup.model),
-    ...(startup.effort === undefined ? {} : { reasoningEffort: startup.effort }),
+/** Opens a further one: an id names the first new session only, and a stored session has its own model and effort. */
+export function openAnother(host: TerminalHost, startup: TerminalStartup, request: OpenRequest): Promise<Agent> {
+  const kept = { ...startup, sessionId: undefined }
+  return openSession(host, request.kind === 'new' ? kept : { ...kept, model: undefined, effort: undefined }, request)
+}
+
+async function newAgent(host: TerminalHost, startup: TerminalStartup): Promise<Agent> {
+  const usual = host.defaultModel()
+  const asked = await askedChoice(host, startup, usual)
+  return host.createAgent({
+    // An effort that is usual for one model is none for another.
+    ...(startup.model === undefined ? { ...usual, ...asked } : asked),
     cwd: host.cwd,
-  }
-  if (request.kind === 'new') {
-    return host.createAgent({
-      ...common,
-      ...(startup.sessionId === undefined ? {} : { sessionId: startup.sessionId }),
-      ...(startup.noSession ? { ephemeral: true } : {}),
-    })
-  }
-  if (request.fork) return host.createAgent({ ...common, session: await host.fork(request.id) })
-  return host.createAgent({ ...common, resumeSessionId: request.id })
+    ...(startup.sessionId === undefined ? {} : { sessionId: startup.sessionId }),
+    ...(startup.noSession ? { ephemeral: true } : {}),
+  })
+}
+
+/** A stored session goes on with the model and the effort that it had, unless others are asked for. */
+async function storedAgent(
+  host: TerminalHost,
+  startup: TerminalStartup,
+  { id, fork }: { readonly id: string; readonly fork: boolean },
+): Promise<Agent> {
+  const session = fork ? await host.fork(id, startup.sessionId) : await host.resume(id)
+  const asked = session.requestHeader?.config
+  const pending = session.fold(pendingChoice)
+  const held = asked === undefined ? { ...host.defaultModel(), ...pending } : pending
+  const given = await askedChoice(host, startup, { provider: asked?.provider, model: asked?.model, ...held })
+  const agent = await host.createAgent({
+    ...(startup.model === undefined ? { ...held, ...given } : given),
+    session,
+    cwd: host.cwd,
+  })
+  if (startup.model !== undefined || startup.effort !== undefined) recordChoice(session, given)
+  return agent
 }
 
 /** What a start asks for, before anything is drawn; `choose` = the picker. Throws where there is no such session. */

@@ -2,8 +2,9 @@ import type { Agent } from '@dsh/agent'
 import { errorText } from '@dsh/core'
 import type { SelectItem } from '@mariozechner/pi-tui'
 import { exportTarget } from './export-target.ts'
+import { checkEffort, readModel, recordChoice, unlistedNote } from './model-choice.ts'
 import { oneLine } from './sanitize.ts'
-import { type OpenRequest, resumable, splitModel } from './session-control.ts'
+import { type OpenRequest, resumable } from './session-control.ts'
 import { keyHelp, ownCommands } from './slash.ts'
 import type { TerminalHost } from './terminal-host.ts'
 
@@ -17,8 +18,6 @@ export interface SlashContext {
   leave(): void
   today(): Date
 }
-
-const efforts = ['off', 'low', 'high', 'max']
 
 export async function runOwnCommand(slash: SlashContext, name: string, args: string): Promise<void> {
   const { host, notice } = slash
@@ -105,30 +104,37 @@ async function chooseModel(slash: SlashContext, agent: Agent, args: string): Pro
           })),
         )
   if (chosen === undefined) return
-  const { provider = agent.options.provider, model } = splitModel(chosen)
-  const listed = models.some((known) => known.id === model && (provider === undefined || known.provider === provider))
-  agent.configure(splitModel(chosen))
-  slash.notice(
-    listed ? `model: ${chosen}` : `model: ${chosen} (not in the list of models; it is sent to the server as it is)`,
-    listed ? 'info' : 'warn',
-  )
+  const choice = await readModel(slash.host, chosen, agent.options.provider)
+  agent.configure(choice)
+  recordChoice(agent.session, choice)
+  const unlisted = await unlistedNote(slash.host, choice)
+  slash.notice(unlisted ?? `model: ${chosen}`, unlisted === undefined ? 'info' : 'warn')
 }
 
 async function chooseEffort(slash: SlashContext, agent: Agent, args: string): Promise<void> {
+  const { host, notice } = slash
+  const known = await host.efforts(agent.options)
+  if (args === '' && (known === undefined || known.length === 0)) {
+    notice(`model "${agent.options.model}" has no efforts to choose from`, 'warn')
+    return
+  }
   const chosen =
     args !== ''
       ? args
       : await slash.pick(
           'Reasoning effort',
-          efforts.map((effort) => ({ value: effort, label: effort })),
+          (known ?? []).map((effort) => ({ value: effort, label: effort })),
         )
   if (chosen === undefined) return
-  if (!efforts.includes(chosen)) {
-    slash.notice(`no such effort: ${chosen} (there are: ${efforts.join(', ')})`, 'warn')
+  try {
+    await checkEffort(host, agent.options, chosen)
+  } catch (error) {
+    notice(errorText(error), 'warn')
     return
   }
   agent.configure({ reasoningEffort: chosen })
-  slash.notice(`effort: ${chosen}`)
+  recordChoice(agent.session, { reasoningEffort: chosen })
+  notice(`effort: ${chosen}`)
 }
 
 /** What a start begins with. Who leaves the picker wanted none of the sessions, and no new one either: undefined. */

@@ -13,7 +13,7 @@ export interface SlashCommand {
 export const ownCommands: readonly SlashCommand[] = [
   { name: 'help', description: 'keys and commands' },
   { name: 'model', description: 'choose the model of the next request' },
-  { name: 'effort', description: 'reasoning effort: off, low, high, max' },
+  { name: 'effort', description: 'reasoning effort, of those that the model knows' },
   { name: 'resume', description: 'go to another session' },
   { name: 'new', description: 'start a new session' },
   { name: 'fork', description: 'go on in a copy of this session' },

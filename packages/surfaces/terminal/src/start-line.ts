@@ -1,17 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from '@dsh/agent'
+import type { TerminalStartup } from './args.ts'
+import { unlistedNote } from './model-choice.ts'
 import { runOwnCommand, type SlashContext } from './slash-run.ts'
+import { sandboxText } from './status-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
 
-/** Which key, model, mode and rung are in force, in one line. */
-export function startLine(host: TerminalHost, agent: Agent, key: string | undefined): string {
+/** How long the first lines wait for the probe of the sandbox; it is slow only on the first start of a machine. */
+const probeMs = 1000
+
+interface StartLine {
+  readonly text: string
+  readonly tone: 'info' | 'warn'
+}
+
+/** Which key, model, mode and rung are in force, and what is odd about them; a line each. */
+export async function startLines(
+  host: TerminalHost,
+  agent: Agent,
+  startup: TerminalStartup,
+  key: string | undefined,
+): Promise<readonly StartLine[]> {
+  const [unlisted] = await Promise.all([
+    startup.model === undefined ? undefined : unlistedNote(host, agent.options),
+    Promise.race([host.sandboxKnown(), sleep(probeMs, undefined, { ref: false })]),
+  ])
   const facts = host.status(agent)
-  const rung =
-    facts.mode === 'danger-full-access' || facts.enforcement === undefined
-      ? ''
-      : ` · sandbox ${facts.enforcement.level}${facts.enforcement.rung === undefined ? '' : ` (${facts.enforcement.rung})`}`
-  return `dsh ${host.version} · ${facts.model}${facts.effort === undefined ? '' : ` (${facts.effort})`} · ${facts.mode}/${facts.policy}${rung} · key ${
-    key === undefined ? 'missing' : `from ${key}`
-  } · /help`
+  const model = facts.effort === undefined ? facts.model : `${facts.model} (${facts.effort})`
+  const sandbox = sandboxText(facts)
+  const rung = facts.enforcement?.rung
+  const parts = [
+    `dsh ${host.version}`,
+    model,
+    `${facts.mode}/${facts.policy}`,
+    ...(sandbox === undefined ? [] : [rung === undefined ? sandbox : `${sandbox} (${rung})`]),
+    `key ${key === undefined ? 'missing' : `from ${key}`}`,
+    '/help',
+  ]
+  return [
+    { text: parts.join(' · '), tone: 'info' },
+    ...(unlisted === undefined ? [] : [{ text: unlisted, tone: 'warn' } as const]),
+  ]
 }
 
 /** Without a key nothing can be asked: offer the ways on. */

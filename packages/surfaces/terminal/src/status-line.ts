@@ -19,15 +19,19 @@ export interface StatusFacts {
   readonly title?: string
 }
 
+/** How far the sandbox confines here; undefined where it is not known, or nothing is to be confined. */
+export function sandboxText({ mode, enforcement }: StatusFacts): string | undefined {
+  return enforcement === undefined || mode === 'danger-full-access' ? undefined : `sandbox ${enforcement.level}`
+}
+
 /** One line: what is left out when it is narrow goes from the right. */
 export function statusLine(facts: StatusFacts, width: number, theme: Theme): string {
   const danger = facts.mode === 'danger-full-access'
+  const sandbox = sandboxText(facts)
   const parts = [
     theme.accent(facts.effort === undefined ? facts.model : `${facts.model} (${facts.effort})`),
     (danger ? theme.bad : theme.good)(`${facts.mode}/${facts.policy}`),
-    ...(facts.enforcement === undefined || danger
-      ? []
-      : [(facts.enforcement.level === 'full' ? theme.dim : theme.warn)(`sandbox ${facts.enforcement.level}`)]),
+    ...(sandbox === undefined ? [] : [(facts.enforcement?.level === 'full' ? theme.dim : theme.warn)(sandbox)]),
     ...(facts.contextUsed === undefined ? [] : [theme.dim(`context ${percent(facts.contextUsed)}`)]),
     ...(facts.cacheHit === undefined ? [] : [theme.dim(`cache ${percent(facts.cacheHit)}`)]),
     ...(facts.costUsd === undefined

@@ -4,6 +4,7 @@ import type { Session, SessionEvent, StoredSession } from '@dsh/session'
 import type { ApprovalAnswer, ApprovalRequest } from '@dsh/user-approval'
 import type { CommandEntry } from './completion.ts'
 import type { ExportTarget } from './export-target.ts'
+import type { ModelChoice } from './model-choice.ts'
 import type { StatusFacts } from './status-line.ts'
 import type { RunningJob } from './view/footer.ts'
 
@@ -14,10 +15,14 @@ export interface TerminalHost {
   /** For prompt history and exports. */
   readonly home: string
   createAgent(options: AgentOptions): Promise<Agent>
+  /** What a new session asks where nobody says otherwise. */
+  defaultModel(): ModelChoice
   /** Throws when the composition has no preset of this name. */
   setPermissionMode(agent: Agent, mode: string): void
+  /** Brings a stored session to life. */
+  resume(id: string): Promise<Session>
   /** Copies a stored session; gives the live copy. */
-  fork(id: string): Promise<Session>
+  fork(id: string, newId?: string): Promise<Session>
   flush(session: Session): Promise<void>
   /** Newest first; with `cwd` those of that directory. */
   sessions(cwd?: string): Promise<readonly StoredSession[]>
@@ -33,12 +38,17 @@ export interface TerminalHost {
   commands(agent: Agent): readonly CommandEntry[]
   runCommand(agent: Agent, name: string, args: string): Promise<{ readonly ok: boolean; readonly text: string }>
   models(): Promise<readonly ModelInfo[]>
+  providers(): readonly string[]
+  /** The efforts that a model knows; undefined when its provider cannot tell. */
+  efforts(route: ModelChoice): Promise<readonly string[] | undefined>
   files(
     agent: Agent,
     query: string,
     signal: AbortSignal,
   ): Promise<readonly { readonly path: string; readonly directory: boolean }[]>
   status(agent: Agent): StatusFacts
+  /** Resolves when the status can say what confines here. */
+  sandboxKnown(): Promise<void>
   /** The bytes behind a picture of a tool result. */
   readPicture(ref: AttachmentRef): Promise<Uint8Array>
   /** Background jobs that are running. */

@@ -1,80 +1,12 @@
-// More than 400 lines in one file: the sessions share one way to start the program in tmux, and run side by side.
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { type MockServer, type MockStep, startMockServer } from '@dsh/llm-mock-server'
+import { type MockStep, startMockServer } from '@dsh/llm-mock-server'
 import { normalise, parseTranscript, projectTranscript } from '@dsh/replay'
 import { atTestEnd, has, tempWorkspace, type Workspace } from '@dsh/testkit'
 import { describe, expect, it } from 'vitest'
-import { Tmux } from './tmux.ts'
-
-const dsh = path.resolve(import.meta.dirname, '../../../host/cli/bin/dsh.js')
-
-interface Session {
-  readonly tmux: Tmux
-  readonly server: MockServer
-  readonly workspace: Workspace
-  readonly env: { readonly [name: string]: string }
-  /** Starts the program again in the same home and directory. */
-  again(args?: string, size?: { columns: number; rows: number }): Promise<Tmux>
-}
-
-async function open(
-  steps: readonly MockStep[],
-  options: {
-    args?: string
-    files?: Record<string, string>
-    env?: Record<string, string>
-    size?: { columns: number; rows: number }
-    shell?: boolean
-  } = {},
-): Promise<Session> {
-  const workspace = await tempWorkspace(
-    Object.fromEntries(Object.entries(options.files ?? {}).map(([name, text]) => [`w/${name}`, text])),
-  )
-  await mkdir(workspace.path('w'), { recursive: true })
-  const server = await startMockServer({ steps })
-  atTestEnd(() => server.close())
-  const env = {
-    DSH_HOME: workspace.path('home'),
-    HOME: workspace.root,
-    DEEPSEEK_BASE_URL: server.url,
-    DEEPSEEK_API_KEY: 'test-key',
-    ...options.env,
-  }
-  const start = async (command: string, size = options.size) => {
-    const tmux = await Tmux.start({ command, cwd: workspace.path('w'), env, ...size })
-    atTestEnd(() => tmux.close())
-    return tmux
-  }
-  const program = (args = '') => `${process.execPath} ${dsh} ${args}`
-  const tmux = await start(options.shell ? 'bash --norc --noprofile' : program(options.args))
-  if (!options.shell) await tmux.waitFor('/help')
-  return {
-    tmux,
-    server,
-    workspace,
-    env,
-    again: async (args, size) => {
-      const next = await start(program(args), size)
-      await next.waitFor('/help')
-      return next
-    },
-  }
-}
-
-function logs(workspace: Workspace): string[] {
-  const home = workspace.path('home', 'sessions')
-  if (!existsSync(home)) return []
-  return (readdirSync(home, { recursive: true }) as string[]).filter((name) => name.endsWith('session.jsonl'))
-}
-
-async function ask(tmux: Tmux, prompt: string): Promise<void> {
-  await tmux.type(prompt)
-  await tmux.keys('Enter')
-}
+import { ask, dsh, open } from './program.ts'
 
 describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60_000 }, () => {
   it('takes a first prompt from the command line and shows the answer as it is written', async () => {
@@ -261,65 +193,6 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     expect(sent).toBe(block)
   })
 
-  it('has a picker for sessions, and commands that complete', async () => {
-    const session = await open([{ text: 'about birds' }, { text: 'about fish' }, { text: 'birds again' }])
-    await ask(session.tmux, 'tell me of birds')
-    await session.tmux.waitFor('about birds')
-    await ask(session.tmux, '/new')
-    await ask(session.tmux, 'tell me of fish')
-    await session.tmux.waitFor('about fish')
-    await session.tmux.type('/resu')
-    await session.tmux.waitFor('go to another session')
-    await session.tmux.keys('Escape')
-    // An escape with a letter right behind it is Alt and that letter.
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    await session.tmux.type('me')
-    await session.tmux.keys('Enter')
-    await session.tmux.waitFor('type to search')
-    await session.tmux.type('zzz')
-    await session.tmux.waitFor('nothing matches')
-    await session.tmux.keys('C-u')
-    await session.tmux.type('birds')
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    await session.tmux.keys('Enter')
-    await session.tmux.waitFor('about birds')
-    await ask(session.tmux, 'once more')
-    await session.tmux.waitFor('birds again')
-    expect(
-      session.server.requests
-        .filter((request) => !request.side)
-        .at(-1)
-        ?.body.messages.some((m: { content: string }) => m.content === 'tell me of birds'),
-    ).toBe(true)
-  })
-
-  it('shows what doctor finds, of this terminal too', async () => {
-    const { tmux } = await open([{ text: 'never' }])
-    await ask(tmux, '/doctor')
-    await tmux.waitFor(/ok +terminal +\S/, 20_000)
-  })
-
-  it('changes mode, and the status line says what holds', async () => {
-    const { tmux } = await open([{ text: 'ok' }])
-    await ask(tmux, '/permission read-only')
-    await tmux.waitFor('read-only/ask')
-    await ask(tmux, '/effort max')
-    await tmux.waitFor('(max)')
-    await ask(tmux, 'hello')
-    await tmux.waitFor('ok')
-  })
-
-  it('starts in the mode, with the model and the effort that the command line asks for', async () => {
-    const { tmux, server } = await open([{ text: 'fine' }], {
-      args: '--permission-mode read-only -m deepseek-v4-pro --effort max',
-    })
-    await tmux.waitFor('deepseek-v4-pro (max) · read-only/ask')
-    await ask(tmux, 'hello')
-    await tmux.waitFor('fine')
-    const body = server.requests.find((request) => !request.side)?.body
-    expect([body.model, body.reasoning_effort]).toEqual(['deepseek-v4-pro', 'max'])
-  })
-
   it('leaves the terminal as it was: Ctrl-C twice, SIGTERM, and the way back is printed', async () => {
     const { tmux } = await open([{ text: 'ok' }], { shell: true })
     await tmux.type(`${process.execPath} ${dsh}`)
@@ -349,93 +222,6 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     const screen = await tmux.waitFor('dsh --resume session-')
     expect(screen).toMatch(/ok\s+To go on with this session: /)
     expect(screen).not.toContain('─────')
-  })
-
-  it.each(['Escape', 'C-c', 'C-d'])(
-    'ends without a session when the picker of a start is left with %s',
-    async (key) => {
-      const session = await open([{ text: 'about birds' }])
-      await ask(session.tmux, 'tell me of birds')
-      await session.tmux.waitFor('about birds')
-      // One in which nothing was said is not offered.
-      await ask(session.tmux, '/new')
-      await session.tmux.waitFor(/^(?![\s\S]*about birds)/)
-      await session.tmux.keys('C-d')
-      await session.tmux.waitFor('[ended 0]')
-      const picker = await Tmux.start({
-        command: `${process.execPath} ${dsh} -r`,
-        cwd: session.workspace.path('w'),
-        env: session.env,
-      })
-      atTestEnd(() => picker.close())
-      const screen = await picker.waitFor('type to search')
-      expect(screen.match(/ min ago/g)).toHaveLength(1)
-      expect(screen).not.toContain('…/…')
-      await picker.keys(key)
-      expect(await picker.waitFor('[ended 0]')).not.toContain('─')
-      expect(logs(session.workspace)).toHaveLength(1)
-    },
-  )
-
-  it.each([
-    ['-r nope', 'error: session "nope" not found'],
-    ['--plain -r nope', 'error: session "nope" not found'],
-    ['-c', 'error: there is no session to continue in '],
-    ['--plain -c', 'error: there is no session to continue in '],
-    ['-r', 'error: there is no session to resume yet'],
-  ])('a start with %s where there is no such session says so before anything is drawn', async (args, line) => {
-    const { tmux, workspace } = await open([{ text: 'never' }], { shell: true })
-    await tmux.type(`clear; ${process.execPath} ${dsh} ${args}; echo "[code $?]"`)
-    await tmux.keys('Enter')
-    const screen = await tmux.waitFor('[code 2]')
-    expect(screen).toContain(line)
-    expect(screen).not.toMatch(/─|\/help/)
-    expect(logs(workspace)).toHaveLength(0)
-  })
-
-  it('refuses a key with blanks in it, and does not show it', async () => {
-    const { tmux, workspace } = await open([{ text: 'never' }], { env: { DEEPSEEK_API_KEY: '' } })
-    await tmux.waitFor('How do you want to go on?')
-    await tmux.keys('C-d')
-    await ask(tmux, '/login')
-    await tmux.waitFor('it is not shown')
-    await tmux.paste('sk-one\nsk-two')
-    await tmux.keys('Enter')
-    expect(await tmux.waitFor('has blanks or line breaks in it; nothing was')).not.toContain('sk-')
-    expect(existsSync(workspace.path('home', '.credentials.yaml'))).toBe(false)
-    await ask(tmux, '/login')
-    await tmux.waitFor('Enter stores it')
-    await tmux.paste('  sk-one ')
-    await tmux.keys('Enter')
-    await tmux.waitFor('stored; the next request uses it')
-    expect(readFileSync(workspace.path('home', '.credentials.yaml'), 'utf8')).toContain('DEEPSEEK_API_KEY: sk-one\n')
-  })
-
-  it('says that a model is none of the list, and asks for it all the same', async () => {
-    const { tmux, server } = await open([{ text: 'fine' }])
-    await ask(tmux, '/model deepseek-v4-pro')
-    expect(await tmux.waitFor('model: deepseek-v4-pro')).not.toContain('not in the list')
-    await ask(tmux, '/model my-own')
-    await tmux.waitFor('model: my-own (not in the list of models; it is sent to the server as it is)')
-    await ask(tmux, 'hello')
-    await tmux.waitFor('fine')
-    expect(server.requests.find((request) => !request.side)?.body.model).toBe('my-own')
-  })
-
-  it('writes the session where /export says, and overwrites nothing', async () => {
-    const { tmux, workspace } = await open([{ text: 'ok' }], { files: { 'there.md': 'mine' } })
-    await ask(tmux, 'hello')
-    await tmux.waitFor('ok')
-    await ask(tmux, '/export notes.html')
-    await tmux.waitFor(/written: .*notes\.html/)
-    await ask(tmux, '/export md there.md')
-    await tmux.waitFor('exists already; nothing was written')
-    expect(readFileSync(workspace.path('w/notes.html'), 'utf8')).toContain('<html')
-    expect(readFileSync(workspace.path('w/there.md'), 'utf8')).toBe('mine')
-    await ask(tmux, '/export')
-    await tmux.waitFor(/written: \S*session-[0-9a-f-]{36}\.md/)
-    await ask(tmux, '/export')
-    await tmux.waitFor(/written: \S*session-[0-9a-f-]{36}-2\.md/)
   })
 
   it('puts the terminal back before the line about a row that crashed', async () => {
@@ -506,21 +292,6 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     expect(await workspace.exists('x')).toBe(false)
   })
 
-  it('offers ways on when there is no key', async () => {
-    const { tmux, workspace, server } = await open([{ text: 'now it works' }], { env: { DEEPSEEK_API_KEY: '' } })
-    await tmux.waitFor('No API key is set')
-    await tmux.keys('Enter')
-    await tmux.waitFor('it is not shown')
-    await tmux.type('sk-secret-123')
-    expect(await tmux.screen()).not.toContain('sk-secret')
-    await tmux.keys('Enter')
-    await tmux.waitFor('stored')
-    await ask(tmux, 'hello')
-    await tmux.waitFor('now it works')
-    expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer sk-secret-123')
-    expect(readFileSync(workspace.path('home/prompt-history.jsonl'), 'utf8')).not.toContain('sk-secret')
-  })
-
   it('completes files behind an at sign, and shows background jobs while they run', async () => {
     const { tmux, server } = await open(
       [
@@ -541,24 +312,6 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
         .filter((request) => !request.side)[0]
         ?.body.messages.some((m: { content: string }) => m.content.includes('look at @src/parser.ts')),
     ).toBe(true)
-  })
-
-  it('shows what the file tools changed, and takes the last turn back', async () => {
-    const { tmux, workspace } = await open(
-      [
-        { calls: [{ name: 'read', args: { file_path: 'a.txt' } }] },
-        { calls: [{ name: 'edit', args: { file_path: 'a.txt', old_string: 'old', new_string: 'new' } }] },
-        { text: 'edited' },
-      ],
-      { files: { 'a.txt': 'old\n' }, size: { columns: 100, rows: 50 } },
-    )
-    await ask(tmux, 'edit it')
-    await tmux.waitFor('edited')
-    await ask(tmux, '/diff')
-    await tmux.waitFor('+new')
-    await ask(tmux, '/undo')
-    await tmux.waitFor(/a\.txt/)
-    await expect.poll(() => workspace.read('w/a.txt')).toBe('old\n')
   })
 
   it('writes the same log as the headless surface', async () => {

@@ -1,0 +1,175 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { atTestEnd, has } from '@dsh/testkit'
+import { describe, expect, it } from 'vitest'
+import { ask, dsh, logs, open } from './program.ts'
+import { Tmux } from './tmux.ts'
+
+describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => {
+  it('has a picker for sessions, and commands that complete', async () => {
+    const session = await open([{ text: 'about birds' }, { text: 'about fish' }, { text: 'birds again' }])
+    await ask(session.tmux, 'tell me of birds')
+    await session.tmux.waitFor('about birds')
+    await ask(session.tmux, '/new')
+    await ask(session.tmux, 'tell me of fish')
+    await session.tmux.waitFor('about fish')
+    await session.tmux.type('/resu')
+    await session.tmux.waitFor('go to another session')
+    await session.tmux.keys('Escape')
+    // An escape with a letter right behind it is Alt and that letter.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await session.tmux.type('me')
+    await session.tmux.keys('Enter')
+    await session.tmux.waitFor('type to search')
+    await session.tmux.type('zzz')
+    await session.tmux.waitFor('nothing matches')
+    await session.tmux.keys('C-u')
+    await session.tmux.type('birds')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await session.tmux.keys('Enter')
+    await session.tmux.waitFor('about birds')
+    await ask(session.tmux, 'once more')
+    await session.tmux.waitFor('birds again')
+    expect(
+      session.server.requests
+        .filter((request) => !request.side)
+        .at(-1)
+        ?.body.messages.some((m: { content: string }) => m.content === 'tell me of birds'),
+    ).toBe(true)
+  })
+
+  it('shows what doctor finds, of this terminal too', async () => {
+    const { tmux } = await open([{ text: 'never' }])
+    await ask(tmux, '/doctor')
+    await tmux.waitFor(/ok +terminal +\S/, 20_000)
+  })
+
+  it('changes mode, and the status line says what holds', async () => {
+    const { tmux } = await open([{ text: 'ok' }])
+    await ask(tmux, '/permission read-only')
+    await tmux.waitFor('read-only/ask')
+    await ask(tmux, '/effort max')
+    await tmux.waitFor('(max)')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('ok')
+  })
+
+  it('starts in the mode, with the model and the effort that the command line asks for', async () => {
+    const { tmux, server } = await open([{ text: 'fine' }], {
+      args: '--permission-mode read-only -m deepseek-v4-pro --effort max',
+    })
+    await tmux.waitFor('deepseek-v4-pro (max) · read-only/ask')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('fine')
+    const body = server.requests.find((request) => !request.side)?.body
+    expect([body.model, body.reasoning_effort]).toEqual(['deepseek-v4-pro', 'max'])
+  })
+
+  it.each(['Escape', 'C-c', 'C-d'])(
+    'ends without a session when the picker of a start is left with %s',
+    async (key) => {
+      const session = await open([{ text: 'about birds' }])
+      await ask(session.tmux, 'tell me of birds')
+      await session.tmux.waitFor('about birds')
+      // One in which nothing was said is not offered.
+      await ask(session.tmux, '/new')
+      await session.tmux.waitFor(/^(?![\s\S]*about birds)/)
+      await session.tmux.keys('C-d')
+      await session.tmux.waitFor('[ended 0]')
+      const picker = await Tmux.start({
+        command: `${process.execPath} ${dsh} -r`,
+        cwd: session.workspace.path('w'),
+        env: session.env,
+      })
+      atTestEnd(() => picker.close())
+      const screen = await picker.waitFor('type to search')
+      expect(screen.match(/ min ago/g)).toHaveLength(1)
+      expect(screen).not.toContain('…/…')
+      await picker.keys(key)
+      expect(await picker.waitFor('[ended 0]')).not.toContain('─')
+      expect(logs(session.workspace)).toHaveLength(1)
+    },
+  )
+
+  it.each([
+    ['-r nope', 'error: session "nope" not found'],
+    ['--plain -r nope', 'error: session "nope" not found'],
+    ['-c', 'error: there is no session to continue in '],
+    ['--plain -c', 'error: there is no session to continue in '],
+    ['-r', 'error: there is no session to resume yet'],
+  ])('a start with %s where there is no such session says so before anything is drawn', async (args, line) => {
+    const { tmux, workspace } = await open([{ text: 'never' }], { shell: true })
+    await tmux.type(`clear; ${process.execPath} ${dsh} ${args}; echo "[code $?]"`)
+    await tmux.keys('Enter')
+    const screen = await tmux.waitFor('[code 2]')
+    expect(screen).toContain(line)
+    expect(screen).not.toMatch(/─|\/help/)
+    expect(logs(workspace)).toHaveLength(0)
+  })
+
+  it('refuses a key with blanks in it, and does not show it', async () => {
+    const { tmux, workspace } = await open([{ text: 'never' }], { env: { DEEPSEEK_API_KEY: '' } })
+    await tmux.waitFor('How do you want to go on?')
+    await tmux.keys('C-d')
+    await ask(tmux, '/login')
+    await tmux.waitFor('it is not shown')
+    await tmux.paste('sk-one\nsk-two')
+    await tmux.keys('Enter')
+    expect(await tmux.waitFor('has blanks or line breaks in it; nothing was')).not.toContain('sk-')
+    expect(existsSync(workspace.path('home', '.credentials.yaml'))).toBe(false)
+    await ask(tmux, '/login')
+    await tmux.waitFor('Enter stores it')
+    await tmux.paste('  sk-one ')
+    await tmux.keys('Enter')
+    await tmux.waitFor('stored; the next request uses it')
+    expect(readFileSync(workspace.path('home', '.credentials.yaml'), 'utf8')).toContain('DEEPSEEK_API_KEY: sk-one\n')
+  })
+
+  it('writes the session where /export says, and overwrites nothing', async () => {
+    const { tmux, workspace } = await open([{ text: 'ok' }], { files: { 'there.md': 'mine' } })
+    await ask(tmux, 'hello')
+    await tmux.waitFor('ok')
+    await ask(tmux, '/export notes.html')
+    await tmux.waitFor(/written: .*notes\.html/)
+    await ask(tmux, '/export md there.md')
+    await tmux.waitFor('exists already; nothing was written')
+    expect(readFileSync(workspace.path('w/notes.html'), 'utf8')).toContain('<html')
+    expect(readFileSync(workspace.path('w/there.md'), 'utf8')).toBe('mine')
+    await ask(tmux, '/export')
+    await tmux.waitFor(/written: \S*session-[0-9a-f-]{36}\.md/)
+    await ask(tmux, '/export')
+    await tmux.waitFor(/written: \S*session-[0-9a-f-]{36}-2\.md/)
+  })
+
+  it('offers ways on when there is no key', async () => {
+    const { tmux, workspace, server } = await open([{ text: 'now it works' }], { env: { DEEPSEEK_API_KEY: '' } })
+    await tmux.waitFor('No API key is set')
+    await tmux.keys('Enter')
+    await tmux.waitFor('it is not shown')
+    await tmux.type('sk-secret-123')
+    expect(await tmux.screen()).not.toContain('sk-secret')
+    await tmux.keys('Enter')
+    await tmux.waitFor('stored')
+    await ask(tmux, 'hello')
+    await tmux.waitFor('now it works')
+    expect(server.requests.at(-1)?.headers.authorization).toBe('Bearer sk-secret-123')
+    expect(readFileSync(workspace.path('home/prompt-history.jsonl'), 'utf8')).not.toContain('sk-secret')
+  })
+
+  it('shows what the file tools changed, and takes the last turn back', async () => {
+    const { tmux, workspace } = await open(
+      [
+        { calls: [{ name: 'read', args: { file_path: 'a.txt' } }] },
+        { calls: [{ name: 'edit', args: { file_path: 'a.txt', old_string: 'old', new_string: 'new' } }] },
+        { text: 'edited' },
+      ],
+      { files: { 'a.txt': 'old\n' }, size: { columns: 100, rows: 50 } },
+    )
+    await ask(tmux, 'edit it')
+    await tmux.waitFor('edited')
+    await ask(tmux, '/diff')
+    await tmux.waitFor('+new')
+    await ask(tmux, '/undo')
+    await tmux.waitFor(/a\.txt/)
+    await expect.poll(() => workspace.read('w/a.txt')).toBe('old\n')
+  })
+})
