@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import path from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 export interface TerminalStartup {
@@ -19,6 +21,19 @@ export interface TerminalStartup {
 
 const modes = ['read-only', 'workspace-write', 'danger-full-access']
 
+interface Flags {
+  readonly model?: string
+  readonly effort?: string
+  readonly permissionMode?: string
+  readonly continue?: boolean
+  readonly resume?: string | true
+  readonly forkSession?: boolean
+  readonly sessionId?: string
+  readonly session: boolean
+  readonly cd?: string
+  readonly plain?: boolean
+}
+
 /** Throws commander's error after having written its text; exit code 0 for help, else a usage error. */
 export function parseTerminalArgs(
   program: Command,
@@ -36,31 +51,17 @@ export function parseTerminalArgs(
     .option('-c, --continue', 'go on with the latest session of this directory')
     .option('-r, --resume [id]', 'resume a session; without an id choose one')
     .option('--fork-session', 'with --continue or --resume: work on a copy')
-    .option('--session-id <id>', 'id of the new session', nonEmpty)
+    .option('--session-id <id>', 'id of the new session')
     .option('--no-session', 'keep no log on disk')
-    .option('-C, --cd <dir>', 'work in this directory', nonEmpty)
+    .option('-C, --cd <dir>', 'work in this directory')
     .option('--plain', 'line mode: no screen control')
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({ writeOut: write.out, writeErr: write.err })
   program.parse([...argv], { from: 'user' })
-  const options = program.opts<{
-    model?: string
-    effort?: string
-    permissionMode?: string
-    continue?: boolean
-    resume?: string | true
-    forkSession?: boolean
-    sessionId?: string
-    session: boolean
-    cd?: string
-    plain?: boolean
-  }>()
-  if (options.continue && options.resume !== undefined)
-    program.error('error: --continue and --resume are mutually exclusive')
-  if (options.forkSession && !options.continue && options.resume === undefined) {
-    program.error('error: --fork-session needs --continue or --resume')
-  }
+  const options = program.opts<Flags>()
+  const fault = faultOf(options)
+  if (fault !== undefined) program.error(`error: ${fault}`)
   const prompt = program.args.join(' ')
   return {
     prompt: prompt.trim() === '' ? undefined : prompt,
@@ -75,6 +76,20 @@ export function parseTerminalArgs(
     cwd: options.cd,
     plain: options.plain === true,
   }
+}
+
+/** What cannot be done together or at all, in the words of the headless surface. */
+function faultOf({ continue: latest, resume, forkSession, sessionId, session, cd }: Flags): string | undefined {
+  const stored = latest === true || resume !== undefined
+  if (latest && resume !== undefined) return '--continue and --resume are mutually exclusive'
+  if (forkSession && !stored) return '--fork-session needs --continue or --resume'
+  if (stored && sessionId !== undefined && !forkSession)
+    return '--session-id names a new session: it goes with --continue or --resume only together with --fork-session'
+  if (stored && !session) return '--no-session cannot go on with a stored session'
+  if (sessionId === '' || resume === '') return 'a session id cannot be empty'
+  if (cd !== undefined && statSync(path.resolve(cd), { throwIfNoEntry: false })?.isDirectory() !== true)
+    return `--cd: ${cd} is not a directory`
+  return undefined
 }
 
 function nonEmpty(value: string): string {

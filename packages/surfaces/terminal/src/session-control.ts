@@ -56,22 +56,20 @@ async function storedAgent(
 /** What a start asks for, before anything is drawn; `choose` = the picker. Throws where there is no such session. */
 export async function firstRequest(host: TerminalHost, startup: TerminalStartup): Promise<OpenRequest | 'choose'> {
   const { resume, sessionId, forkSession: fork } = startup
-  if (startup.continue) return { kind: 'resume', id: sessionToContinue(await host.sessions(host.cwd), host.cwd), fork }
-  if (resume === true) {
-    if ((await resumable(host)).length === 0)
-      throw sessionError('SESSION_NOT_FOUND', 'there is no session to resume yet')
-    return 'choose'
-  }
-  if (resume !== undefined) {
-    if (!(await host.isStored(resume))) throw sessionError('SESSION_NOT_FOUND', `session "${resume}" not found`)
-    return { kind: 'resume', id: resume, fork }
-  }
   if (sessionId !== undefined && (await host.isStored(sessionId)))
     throw sessionError(
       'SESSION_ALREADY_EXISTS',
       `session "${sessionId}" exists already; go on with it: --resume ${sessionId}`,
     )
-  return { kind: 'new' }
+  if (startup.continue) return { kind: 'resume', id: sessionToContinue(await host.sessions(host.cwd), host.cwd), fork }
+  if (resume === undefined) return { kind: 'new' }
+  if (resume === true) {
+    if ((await resumable(host)).length === 0)
+      throw sessionError('SESSION_NOT_FOUND', 'there is no session to resume yet')
+    return 'choose'
+  }
+  if (!(await host.isStored(resume))) throw sessionError('SESSION_NOT_FOUND', `session "${resume}" not found`)
+  return { kind: 'resume', id: resume, fork }
 }
 
 /** The sessions to choose from, newest first: readable ones in which somebody said something. */

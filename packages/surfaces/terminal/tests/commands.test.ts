@@ -96,7 +96,13 @@ describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => 
     ['-c', 'error: there is no session to continue in '],
     ['--plain -c', 'error: there is no session to continue in '],
     ['-r', 'error: there is no session to resume yet'],
-  ])('a start with %s where there is no such session says so before anything is drawn', async (args, line) => {
+    ["-r ''", 'error: a session id cannot be empty'],
+    ["--session-id ''", 'error: a session id cannot be empty'],
+    ['-c --session-id mine', 'error: --session-id names a new session: it goes with --continue or --resume only'],
+    ['-r --no-session', 'error: --no-session cannot go on with a stored session'],
+    ['-C nowhere', 'error: --cd: nowhere is not a directory'],
+    ['--plain -C nowhere', 'error: --cd: nowhere is not a directory'],
+  ])('a start with %s that cannot be done says so before anything is drawn', async (args, line) => {
     const { tmux, workspace } = await open([{ text: 'never' }], { shell: true })
     await tmux.type(`clear; ${process.execPath} ${dsh} ${args}; echo "[code $?]"`)
     await tmux.keys('Enter')
@@ -104,6 +110,24 @@ describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => 
     expect(screen).toContain(line)
     expect(screen).not.toMatch(/─|\/help/)
     expect(logs(workspace)).toHaveLength(0)
+  })
+
+  it('gives a copy the id that is asked for, unless there is one, and /new one of its own', async () => {
+    const session = await open([{ text: 'one' }, { text: 'two' }], { args: '--session-id first' })
+    await ask(session.tmux, 'hello')
+    await session.tmux.waitFor('one')
+    await ask(session.tmux, '/new')
+    await session.tmux.waitFor(/^(?![\s\S]*one)/)
+    await ask(session.tmux, 'hello')
+    await session.tmux.waitFor('two')
+    await session.tmux.keys('C-d')
+    await session.tmux.waitFor('[ended 0]')
+    const copy = await session.again('-r first --fork-session --session-id second')
+    await copy.keys('C-d')
+    expect(await copy.waitFor('[ended 0]')).toContain('dsh --resume second')
+    const taken = await session.again('-c --fork-session --session-id first', undefined, '[ended 2]')
+    expect(await taken.screen()).toContain('error: session "first" exists already; go on with it: --resume first')
+    expect(logs(session.workspace)).toHaveLength(3)
   })
 
   it('refuses a key with blanks in it, and does not show it', async () => {

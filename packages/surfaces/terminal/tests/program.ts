@@ -14,7 +14,7 @@ export interface Session {
   readonly workspace: Workspace
   readonly env: { readonly [name: string]: string }
   /** Starts the program again in the same home and directory. */
-  again(args?: string, size?: { columns: number; rows: number }): Promise<Tmux>
+  again(args?: string, size?: { columns: number; rows: number }, ready?: string): Promise<Tmux>
 }
 
 export async function open(
@@ -55,9 +55,9 @@ export async function open(
     server,
     workspace,
     env,
-    again: async (args, size) => {
+    again: async (args, size, ready = '/help') => {
       const next = await start(program(args), size)
-      await next.waitFor('/help')
+      await next.waitFor(ready)
       return next
     },
   }
