@@ -60,7 +60,12 @@ export interface Transcript {
   /** Characters streamed in the open step and when the first came, for the rate. */
   streamed: number
   streamedSince: number | undefined
-  retryUntil: number | undefined
+  /** A request that failed and is asked again; `until` while that is waited for. Gone with the first piece of an answer. */
+  retry: { readonly text: string; readonly until?: number; readonly advice?: string } | undefined
+  /** `code: message` of the open step's last failed request. */
+  lastFailure: string | undefined
+  /** Where the last request went. */
+  provider: string | undefined
   /** Mode and policy as the log says them. */
   mode: string | undefined
   policy: string | undefined
@@ -78,7 +83,9 @@ export function createTranscript(): Transcript {
     turnStartedAt: undefined,
     streamed: 0,
     streamedSince: undefined,
-    retryUntil: undefined,
+    retry: undefined,
+    lastFailure: undefined,
+    provider: undefined,
     mode: undefined,
     policy: undefined,
     live: new Map(),

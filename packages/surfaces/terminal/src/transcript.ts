@@ -1,7 +1,8 @@
 import type { UserMessage } from '@dsh/llm'
 import type { SessionEvent } from '@dsh/session'
-import { push, say, seconds, type Transcript, textOf } from './items.ts'
-import { addChunk, dropLive, settleMessage } from './live-blocks.ts'
+import { push, say, type Transcript, textOf } from './items.ts'
+import { addChunk, settleMessage } from './live-blocks.ts'
+import { addRetry, failureText, startRetry } from './retries.ts'
 import { endTool, startTool } from './tool-items.ts'
 
 /** Folds one event into what a person sees; the same for live and resumed sessions. */
@@ -17,12 +18,15 @@ export function applyEvent(t: Transcript, event: SessionEvent): void {
     case 'step/start':
       t.streamed = 0
       t.streamedSince = undefined
+      t.retry = undefined
+      t.lastFailure = undefined
       break
     case 'user/message':
       addUserMessage(t, event.data)
       break
     case 'assistant/chunk':
       t.streamedSince ??= event.time
+      t.retry = undefined
       addChunk(t, event.data.step, event.data.chunk)
       break
     case 'assistant/message':
@@ -35,18 +39,13 @@ export function applyEvent(t: Transcript, event: SessionEvent): void {
       endTool(t, event)
       break
     case 'llm/retry':
-      dropLive(t)
-      t.retryUntil = event.time + event.data.delayMs
-      push(t, {
-        kind: 'notice',
-        tone: 'warn',
-        text: `request failed (${event.data.failure.code}: ${event.data.failure.message}); retry ${event.data.retry}${
-          event.data.maxRetries === undefined ? '' : ` of ${event.data.maxRetries}`
-        } in ${seconds(event.data.delayMs)}`,
-      })
+      addRetry(t, event)
       break
     case 'llm/retry-started':
-      t.retryUntil = undefined
+      startRetry(t)
+      break
+    case 'request/header':
+      t.provider = event.data.header.config.provider
       break
     case 'agent/inbox/spliced':
       spliceQueue(t, event.data)
@@ -134,10 +133,11 @@ type EndReason = Extract<SessionEvent, { type: 'turn/end' }>['data']['reason']
 function endTurn(t: Transcript, reason: EndReason): void {
   dropUnfinished(t)
   t.turnOpen = false
-  t.retryUntil = undefined
+  t.retry = undefined
+  t.lastFailure = undefined
   switch (reason.kind) {
     case 'error':
-      say(t, `${reason.error.code}: ${reason.error.message}`, 'bad')
+      say(t, failureText(reason.error, t), 'bad')
       break
     case 'aborted':
       say(t, reason.reason.kind === 'hook' ? `stopped: ${reason.reason.reason}` : 'interrupted', 'warn')

@@ -85,4 +85,14 @@ describe.skipIf(!has('tmux'))('models and efforts', { timeout: 60_000 }, () => {
       'error: model "deepseek-v4-flash" does not support effort "nope" (supported: off, low, high, max)',
     )
   })
+
+  it.each(['', '--plain '])('says what to check while a server cannot be reached (%j)', async (mode) => {
+    const { tmux } = await open([], { args: mode, env: { DEEPSEEK_BASE_URL: 'http://127.0.0.1:9' } })
+    await ask(tmux, 'hello')
+    const screen = await tmux.waitFor('failed again; retry 2 of 5 in')
+    expect(screen).toMatch(/request failed \(TRANSPORT: .*127\.0\.0\.1:9.*\s.*retry 1 of 5 in/)
+    if (mode === '') await tmux.waitFor(/retry \d of 5 in .* · esc cancels · check the network and DEEPSEEK_BASE_URL/)
+    await tmux.keys(mode === '' ? 'Escape' : 'C-c')
+    await tmux.waitFor('interrupted')
+  })
 })

@@ -1,7 +1,9 @@
 import type { SessionEvent } from '@dsh/session'
 import { describe, expect, it } from 'vitest'
 import { createTranscript, type Item } from '../src/items.ts'
+import { createTheme } from '../src/theme.ts'
 import { applyEvent } from '../src/transcript.ts'
+import { activityLine } from '../src/view/footer.ts'
 
 let seq = 0
 function event(type: string, data: unknown, time = 1000): SessionEvent {
@@ -78,7 +80,44 @@ describe('the transcript of a session', () => {
     expect(t.items.map(shape)).toEqual([
       { kind: 'notice', text: 'request failed (RATE_LIMIT: busy); retry 1 of 5 in 1.2 s', settled: true },
     ])
-    expect(t.retryUntil).toBe(6200)
+    expect(t.retry).toEqual({ text: 'retry 1 of 5', until: 6200 })
+  })
+
+  it('says what to check when the server cannot be reached, and the same failure only once', () => {
+    const retry = (number: number, failure: object) =>
+      event('llm/retry', {
+        ...{ retryId: 'r', turn: 1, step: 1, provider: 'deepseek-official', mode: 'normal', policyKey: '' },
+        ...{ retry: number, maxRetries: 2, delayMs: 1200, failure },
+      })
+    const refused = { code: 'TRANSPORT', message: 'connect ECONNREFUSED' }
+    const started = (number: number) => event('llm/retry-started', { retryId: 'r', turn: 1, step: 1, retry: number })
+    const header = (provider: string) =>
+      event('request/header', { header: { config: { provider, model: 'm' } }, reason: 'initial' })
+    const t = play(
+      event('turn/start', { turn: 1 }),
+      header('deepseek-official'),
+      retry(1, refused),
+      started(1),
+      retry(2, refused),
+    )
+    const theme = createTheme({ NO_COLOR: '1' })
+    expect(activityLine(t, 1200, theme)).toMatch(/^. retry 2 of 2 in 1\.0 s · esc cancels · check .*DEEPSEEK_BASE_URL$/)
+    applyEvent(t, started(2))
+    expect(activityLine(t, 1200, theme)).toMatch(/^. retry 2 of 2, waiting · esc cancels · check .*DEEPSEEK_BASE_URL$/)
+    applyEvent(t, event('turn/end', { turn: 1, reason: { kind: 'error', error: refused } }))
+    expect(t.items.map((item) => 'text' in item && item.text)).toEqual([
+      'request failed (TRANSPORT: connect ECONNREFUSED); retry 1 of 2 in 1.2 s',
+      'failed again; retry 2 of 2 in 1.2 s',
+      'TRANSPORT: connect ECONNREFUSED. Check the network and DEEPSEEK_BASE_URL',
+    ])
+    const other = play(
+      event('turn/start', { turn: 1 }),
+      header('local'),
+      event('turn/end', { turn: 1, reason: { kind: 'error', error: refused } }),
+    )
+    expect(other.items.at(-1)).toMatchObject({
+      text: 'TRANSPORT: connect ECONNREFUSED. Check the network and baseURL of provider "local"',
+    })
   })
 
   it('joins a streamed call, its start and its result into one card', () => {

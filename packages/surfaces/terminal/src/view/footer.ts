@@ -13,8 +13,11 @@ export function activityLine(t: Transcript, now: number, theme: Theme): string |
   if (!t.turnOpen) return undefined
   const frame = theme.accent(frames[Math.floor(now / 100) % frames.length] as string)
   const elapsed = t.turnStartedAt === undefined ? '' : seconds(Math.max(0, now - t.turnStartedAt))
-  if (t.retryUntil !== undefined)
-    return `${frame} waiting to retry: ${seconds(Math.max(0, t.retryUntil - now))} ${theme.dim('· esc cancels')}`
+  if (t.retry !== undefined) {
+    const { text, until, advice } = t.retry
+    const doing = until === undefined ? `${text}, waiting` : `${text} in ${seconds(Math.max(0, until - now))}`
+    return `${frame} ${doing} ${theme.dim(`· esc cancels${advice === undefined ? '' : ` · ${advice}`}`)}`
+  }
   const running = t.items.filter((item) => item.kind === 'tool' && item.state === 'running')
   const doing =
     running.length > 1
@@ -23,7 +26,9 @@ export function activityLine(t: Transcript, now: number, theme: Theme): string |
         ? `${running[0].name} ${seconds(Math.max(0, now - (running[0].startedAt ?? now)))}`
         : t.streamed > 0
           ? `answering, ${streamedTokens(t, now)}`
-          : 'thinking'
+          : t.streamedSince === undefined
+            ? 'waiting for the model'
+            : 'thinking'
   return `${frame} ${doing} ${theme.dim(`· ${elapsed} · esc cancels`)}`
 }
 
