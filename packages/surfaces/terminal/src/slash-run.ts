@@ -72,7 +72,7 @@ export async function runOwnCommand(slash: SlashContext, name: string, args: str
         await host.storeKey(key)
         notice('stored; the next request uses it')
       } catch (error) {
-        notice(errorText(error), 'bad')
+        notice(`${errorText(error)}; paste the key again: /login`, 'bad')
       }
       return
     }
