@@ -7,6 +7,7 @@ import type { App } from './app.ts'
 import type { TerminalStartup } from './args.ts'
 import { toolCard } from './cards/tool.ts'
 import { createTranscript, type Item } from './items.ts'
+import { createQuestions } from './line-questions.ts'
 import { sanitize } from './sanitize.ts'
 import { farewellOf, type OpenRequest, openAnother, openSession } from './session-control.ts'
 import { ownCommands, parseSlash } from './slash.ts'
@@ -34,11 +35,19 @@ export async function startLineMode(options: LineOptions): Promise<App> {
   let agent: Agent | undefined
   let transcript = createTranscript()
   let printed = new Set<number>()
-  let pendingLine: ((line: string) => void) | undefined
+  const questions = createQuestions((text) => print(text))
   let finish: () => void = () => {}
   const done = new Promise<void>((resolve) => {
     finish = resolve
   })
+  let over = false
+  const leave = () => {
+    over = true
+    finish()
+  }
+  const ready = () => {
+    if (!over) reader.prompt()
+  }
   const print = (text: string) => options.output.write(`${text}\n`)
   const flushSettled = () => {
     for (const item of transcript.items) {
@@ -61,11 +70,6 @@ export async function startLineMode(options: LineOptions): Promise<App> {
         return []
     }
   }
-  const nextLine = (question: string) =>
-    new Promise<string>((resolve) => {
-      print(question)
-      pendingLine = resolve
-    })
   const attach = (next: Agent) => {
     agent = next
     transcript = createTranscript()
@@ -79,10 +83,11 @@ export async function startLineMode(options: LineOptions): Promise<App> {
     agent: () => agent,
     notice: (text) => print(`note: ${text}`),
     pick: async (title, items) => {
-      items.slice(0, 30).forEach((item, at) => {
-        print(`${at + 1}. ${item.label}${item.description === undefined ? '' : ` — ${item.description}`}`)
+      const list = items.slice(0, 30).map((item, at) => {
+        return `${at + 1}. ${item.label}${item.description === undefined ? '' : ` — ${item.description}`}`
       })
-      const number = Number(await nextLine(`${title}: a number, or nothing to leave`))
+      const question = [...list, `${title}: a number, or nothing to leave`].join('\n')
+      const number = Number(await questions.ask(question))
       return items[number - 1]?.value
     },
     askSecret: async () => {
@@ -101,7 +106,7 @@ export async function startLineMode(options: LineOptions): Promise<App> {
         return false
       }
     },
-    leave: () => finish(),
+    leave,
     today: () => new Date(),
   }
   const submit = async (text: string) => {
@@ -113,47 +118,53 @@ export async function startLineMode(options: LineOptions): Promise<App> {
       return
     }
     if (ownCommands.some((own) => own.name === command.name)) await runOwnCommand(slash, command.name, command.args)
-    else if (host.commands(agent).some((entry) => entry.name === command.name))
-      print(`note: ${(await host.runCommand(agent, command.name, command.args)).text}`)
-    else print(`note: no such command: /${command.name} (see /help)`)
+    else if (host.commands(agent).some((entry) => entry.name === command.name)) {
+      const { text } = await host.runCommand(agent, command.name, command.args)
+      if (text !== '') print(`note: ${text}`)
+    } else print(`note: no such command: /${command.name} (see /help)`)
   }
   const undo = [
     host.onEvent((session, event) => {
       if (session !== agent?.session) return
       applyEvent(transcript, event)
       flushSettled()
-      if (event.type === 'turn/end') reader.prompt()
+      if (event.type === 'turn/end') ready()
     }),
     host.onNotice((text) => print(`note: ${text}`)),
-    host.onApproval(async (request): Promise<ApprovalAnswer> => {
-      for (const line of approvalLines(request, 100, theme)) print(line)
-      const reply = (await nextLine('type yes to allow it once, or no, or no and a reason')).trim()
+    host.onApproval(async (request, signal): Promise<ApprovalAnswer> => {
+      const lines = [...approvalLines(request, 100, theme), 'type yes to allow it once, or no, or no and a reason']
+      const reply = (await questions.ask(lines.join('\n'), signal))?.trim()
+      if (reply === undefined) return 'cancelled'
       if (reply === 'yes' || reply === 'y') return 'allowed-once'
       const note = /^no?\b[\s,:]*(.+)$/.exec(reply)?.[1]
       return note === undefined ? 'rejected' : { outcome: 'rejected', note }
     }),
   ]
+  const submitSafely = async (line: string) => {
+    await submit(line).catch((error: unknown) => print(`note: ${errorText(error)}`))
+    if (agent?.status !== 'running') ready()
+  }
   reader.on('line', (line) => {
-    const waiting = pendingLine
-    pendingLine = undefined
-    if (waiting !== undefined) waiting(line)
-    else submit(line).catch((error: unknown) => print(`note: ${errorText(error)}`))
+    if (!questions.answer(line)) void submitSafely(line)
   })
   reader.on('SIGINT', () => {
+    if (questions.answer(undefined)) return
     if (agent?.status === 'running') agent.cancel({ kind: 'user' })
-    else finish()
+    else leave()
   })
   // The end of the input is not the end of the work.
   reader.on('close', () => {
-    if (agent === undefined) finish()
-    else void agent.whenIdle().then(() => finish())
+    over = true
+    questions.close()
+    if (agent === undefined) leave()
+    else void agent.whenIdle().then(leave)
   })
 
   await begin()
 
   async function begin(): Promise<void> {
     const request = await beginWith(slash, options.first, startup.forkSession)
-    if (request === undefined) return finish()
+    if (request === undefined) return leave()
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
     if (agent !== undefined) for (const line of await startLines(host, agent, startup, key)) print(line.text)
@@ -162,7 +173,7 @@ export async function startLineMode(options: LineOptions): Promise<App> {
       print(`you> ${startup.prompt}`)
       await submit(startup.prompt)
     }
-    reader.prompt()
+    ready()
   }
 
   return {

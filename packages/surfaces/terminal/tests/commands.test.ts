@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { atTestEnd, has } from '@dsh/testkit'
+import { has } from '@dsh/testkit'
 import { describe, expect, it } from 'vitest'
 import { ask, dsh, logs, open } from './program.ts'
-import { Tmux } from './tmux.ts'
 
 describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => {
   it('has a picker for sessions, and commands that complete', async () => {
@@ -64,31 +63,40 @@ describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => 
     expect([body.model, body.reasoning_effort]).toEqual(['deepseek-v4-pro', 'max'])
   })
 
-  it.each(['Escape', 'C-c', 'C-d'])(
-    'ends without a session when the picker of a start is left with %s',
-    async (key) => {
-      const session = await open([{ text: 'about birds' }])
-      await ask(session.tmux, 'tell me of birds')
-      await session.tmux.waitFor('about birds')
-      // One in which nothing was said is not offered.
-      await ask(session.tmux, '/new')
-      await session.tmux.waitFor(/^(?![\s\S]*about birds)/)
-      await session.tmux.keys('C-d')
-      await session.tmux.waitFor('[ended 0]')
-      const picker = await Tmux.start({
-        command: `${process.execPath} ${dsh} -r`,
-        cwd: session.workspace.path('w'),
-        env: session.env,
-      })
-      atTestEnd(() => picker.close())
-      const screen = await picker.waitFor('type to search')
-      expect(screen.match(/ min ago/g)).toHaveLength(1)
-      expect(screen).not.toContain('…/…')
-      await picker.keys(key)
-      expect(await picker.waitFor('[ended 0]')).not.toContain('─')
-      expect(logs(session.workspace)).toHaveLength(1)
-    },
-  )
+  it.each([
+    ['-r', 'Escape'],
+    ['-r', 'C-c'],
+    ['-r', 'C-d'],
+    ['-r --plain', 'C-c'],
+    ['-r --plain', 'C-d'],
+    ['-r --plain', 'Enter'],
+  ])('a start with %s ends without a session when the picker is left with %s', async (args, key) => {
+    const session = await open([{ text: 'about birds' }])
+    await ask(session.tmux, 'tell me of birds')
+    await session.tmux.waitFor('about birds')
+    // One in which nothing was said is not offered.
+    await ask(session.tmux, '/new')
+    await session.tmux.waitFor(/^(?![\s\S]*about birds)/)
+    await session.tmux.keys('C-d')
+    await session.tmux.waitFor('[ended 0]')
+    const picker = await session.again(args, undefined, args === '-r' ? 'type to search' : 'or nothing to leave')
+    const screen = await picker.screen()
+    expect(screen.match(/ min ago/g)).toHaveLength(1)
+    expect(screen).not.toContain('…/…')
+    await picker.keys(key)
+    expect(await picker.waitFor('[ended 0]')).not.toMatch(/─|dsh:/)
+    expect(logs(session.workspace)).toHaveLength(1)
+  })
+
+  it('leaves a question of line mode with Ctrl-C, and the session goes on', async () => {
+    const { tmux } = await open([{ text: 'fine' }], { args: '--plain' })
+    await ask(tmux, '/model')
+    await tmux.waitFor('or nothing to leave')
+    await tmux.keys('C-c')
+    await tmux.waitFor(/leave\s+you>\s*$/)
+    await ask(tmux, 'hello')
+    await tmux.waitFor('dsh: fine')
+  })
 
   it.each([
     ['-r nope', 'error: session "nope" not found'],
