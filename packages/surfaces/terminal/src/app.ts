@@ -27,7 +27,7 @@ import { Slot } from './view/slot.ts'
 import { TranscriptView } from './view/transcript-view.ts'
 
 export interface App {
-  /** Resolves when the person leaves. */
+  /** Resolves when the person leaves; rejects when there is no session to work in. */
   readonly done: Promise<void>
   /** Puts the terminal back as it was; safe to call twice and from a crash handler. */
   stop(): void
@@ -45,7 +45,7 @@ export interface AppOptions {
 }
 
 /** The interactive session on a screen. */
-export async function startApp(options: AppOptions): Promise<App> {
+export function startApp(options: AppOptions): App {
   const { host, startup } = options
   const theme = createTheme(options.env)
   const renderer = createItemRenderer(
@@ -64,8 +64,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const editor = new Editor(screen, editorTheme(theme))
   const historyFile = path.join(host.home, 'prompt-history.jsonl')
   let finish: () => void = () => {}
-  const done = new Promise<void>((resolve) => {
+  let fail: (error: unknown) => void = () => {}
+  const done = new Promise<void>((resolve, reject) => {
     finish = resolve
+    fail = reject
   })
   let lastInterrupt = 0
   let ticking: NodeJS.Timeout | undefined
@@ -278,15 +280,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     screen.leave(view)
   }
 
-  try {
-    for (const entry of await loadHistory(historyFile)) editor.addToHistory(entry)
-    await begin()
-  } catch (error) {
+  // Whoever started this can stop it from now on, whatever question is open.
+  begin().catch((error: unknown) => {
     stop()
-    throw error
-  }
+    fail(error)
+  })
 
   async function begin(): Promise<void> {
+    for (const entry of await loadHistory(historyFile)) editor.addToHistory(entry)
     const request = await beginWith(slash, options.first, startup.forkSession)
     if (request === undefined) return finish()
     attach(await openSession(host, startup, request))

@@ -53,10 +53,10 @@ export async function apply(ctx: Context): Promise<void> {
       ctx.get('hostReload')?.watch()
       if (plain) {
         const { startLineMode } = await import('./line-mode.ts')
-        app = await startLineMode({ host, startup, first, input: process.stdin, output: process.stdout })
+        app = startLineMode({ host, startup, first, input: process.stdin, output: process.stdout })
       } else {
         const [{ startApp }, { KeepingTerminal }] = await Promise.all([import('./app.ts'), import('./view/screen.ts')])
-        app = await startApp({ host, startup, first, terminal: new KeepingTerminal(), env: process.env })
+        app = startApp({ host, startup, first, terminal: new KeepingTerminal(), env: process.env })
       }
       await app.done
       exit(0)

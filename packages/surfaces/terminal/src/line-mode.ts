@@ -28,7 +28,7 @@ export interface LineOptions {
 }
 
 /** For screen readers, dumb terminals and logs: each thing is printed once, as a line, when it is complete. */
-export async function startLineMode(options: LineOptions): Promise<App> {
+export function startLineMode(options: LineOptions): App {
   const { host, startup } = options
   const theme = createTheme({ NO_COLOR: '1' })
   const reader = readline.createInterface({ input: options.input, output: options.output, prompt: 'you> ' })
@@ -37,8 +37,10 @@ export async function startLineMode(options: LineOptions): Promise<App> {
   let printed = new Set<number>()
   const questions = createQuestions((text) => print(text))
   let finish: () => void = () => {}
-  const done = new Promise<void>((resolve) => {
+  let fail: (error: unknown) => void = () => {}
+  const done = new Promise<void>((resolve, reject) => {
     finish = resolve
+    fail = reject
   })
   let over = false
   const leave = () => {
@@ -160,7 +162,7 @@ export async function startLineMode(options: LineOptions): Promise<App> {
     else void agent.whenIdle().then(leave)
   })
 
-  await begin()
+  begin().catch(fail)
 
   async function begin(): Promise<void> {
     const request = await beginWith(slash, options.first, startup.forkSession)

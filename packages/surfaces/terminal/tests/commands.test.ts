@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { has } from '@dsh/testkit'
 import { describe, expect, it } from 'vitest'
-import { ask, dsh, logs, open } from './program.ts'
+import { ask, dsh, logs, open, programOf } from './program.ts'
 
 describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => {
   it('has a picker for sessions, and commands that complete', async () => {
@@ -86,6 +86,19 @@ describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => 
     await picker.keys(key)
     expect(await picker.waitFor('[ended 0]')).not.toMatch(/─|dsh:/)
     expect(logs(session.workspace)).toHaveLength(1)
+  })
+
+  it.each([
+    ['the first question', '', 'How do you want to go on?'],
+    ['the picker of a start', '-r', 'type to search'],
+  ])('puts the terminal back when it is told to stop before %s is answered', async (_what, args, question) => {
+    const session = await open([{ text: 'about birds' }], { args: '"tell me of birds"' })
+    await session.tmux.waitFor('about birds')
+    await session.tmux.keys('C-d')
+    await session.tmux.waitFor('[ended 0]')
+    const asking = await session.again(args, undefined, question, { DEEPSEEK_API_KEY: '' })
+    process.kill(await programOf(asking), 'SIGTERM')
+    expect(await asking.waitFor('[ended 143]')).not.toMatch(/─|choose/)
   })
 
   it('leaves a question of line mode with Ctrl-C, and the session goes on', async () => {

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -6,7 +6,7 @@ import { type MockStep, startMockServer } from '@dsh/llm-mock-server'
 import { normalise, parseTranscript, projectTranscript } from '@dsh/replay'
 import { atTestEnd, has, tempWorkspace, type Workspace } from '@dsh/testkit'
 import { describe, expect, it } from 'vitest'
-import { ask, dsh, open } from './program.ts'
+import { ask, dsh, open, programOf } from './program.ts'
 
 describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60_000 }, () => {
   it('takes a first prompt from the command line and shows the answer as it is written', async () => {
@@ -131,9 +131,7 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await session.tmux.waitFor('first answer')
     await ask(session.tmux, 'work')
     await session.tmux.waitFor(/bash \d/)
-    const shell = await session.tmux.pid()
-    const program = Number(execFileSync('pgrep', ['-P', String(shell)], { encoding: 'utf8' }).split('\n')[0])
-    process.kill(program, 'SIGKILL')
+    process.kill(await programOf(session.tmux), 'SIGKILL')
     await session.tmux.waitFor('[ended 137]')
     const next = await session.again('--continue')
     const screen = await next.waitFor('first answer')

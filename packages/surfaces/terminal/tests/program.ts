@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -14,7 +15,12 @@ export interface Session {
   readonly workspace: Workspace
   readonly env: { readonly [name: string]: string }
   /** Starts the program again in the same home and directory. */
-  again(args?: string, size?: { columns: number; rows: number }, ready?: string): Promise<Tmux>
+  again(
+    args?: string,
+    size?: { columns: number; rows: number },
+    ready?: string,
+    env?: Record<string, string>,
+  ): Promise<Tmux>
 }
 
 export async function open(
@@ -42,8 +48,8 @@ export async function open(
     DEEPSEEK_API_KEY: 'test-key',
     ...options.env,
   }
-  const start = async (command: string, size = options.size) => {
-    const tmux = await Tmux.start({ command, cwd: workspace.path('w'), env, ...size })
+  const start = async (command: string, size = options.size, given: Record<string, string> = env) => {
+    const tmux = await Tmux.start({ command, cwd: workspace.path('w'), env: given, ...size })
     atTestEnd(() => tmux.close())
     return tmux
   }
@@ -55,8 +61,8 @@ export async function open(
     server,
     workspace,
     env,
-    again: async (args, size, ready = '/help') => {
-      const next = await start(program(args), size)
+    again: async (args, size, ready = '/help', changed = {}) => {
+      const next = await start(program(args), size, { ...env, ...changed })
       await next.waitFor(ready)
       return next
     },
@@ -77,4 +83,9 @@ export async function ask(tmux: Tmux, prompt: string): Promise<void> {
 /** What the model was asked, without the questions about titles. */
 export function requests(server: MockServer): MockServer['requests'] {
   return server.requests.filter((request) => !request.side)
+}
+
+/** The process of the program that a pane runs. */
+export async function programOf(tmux: Tmux): Promise<number> {
+  return Number(execFileSync('pgrep', ['-P', String(await tmux.pid())], { encoding: 'utf8' }).split('\n')[0])
 }
