@@ -293,7 +293,8 @@ export function startApp(options: AppOptions): App {
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
     if (agent !== undefined)
-      for (const line of await startLines(host, agent, startup, key)) notice(line.text, line.tone)
+      for (const line of await startLines(host, agent, startup, { key, statusShown: true }))
+        notice(line.text, line.tone)
     if (key === undefined) await firstRun(slash)
     if (startup.prompt !== undefined) submitSafely(startup.prompt, false)
   }

@@ -169,7 +169,8 @@ export function startLineMode(options: LineOptions): App {
     if (request === undefined) return leave()
     attach(await openSession(host, startup, request))
     const key = await host.keySource()
-    if (agent !== undefined) for (const line of await startLines(host, agent, startup, key)) print(line.text)
+    if (agent !== undefined)
+      for (const line of await startLines(host, agent, startup, { key, statusShown: false })) print(line.text)
     if (key === undefined) print('note: no API key is set; run dsh login, or export DEEPSEEK_API_KEY')
     if (startup.prompt !== undefined) {
       print(`you> ${startup.prompt}`)

@@ -14,12 +14,12 @@ interface StartLine {
   readonly tone: 'info' | 'warn'
 }
 
-/** Which key, model, mode and rung are in force, and what is odd about them; a line each. */
+/** Which key, model, mode and rung are in force, and what is odd about them; a line each. What a status line says is left out. */
 export async function startLines(
   host: TerminalHost,
   agent: Agent,
   startup: TerminalStartup,
-  key: string | undefined,
+  { key, statusShown }: { readonly key: string | undefined; readonly statusShown: boolean },
 ): Promise<readonly StartLine[]> {
   const [unlisted] = await Promise.all([
     startup.model === undefined ? undefined : unlistedNote(host, agent.options),
@@ -31,8 +31,7 @@ export async function startLines(
   const rung = facts.enforcement?.rung
   const parts = [
     `dsh ${host.version}`,
-    model,
-    `${facts.mode}/${facts.policy}`,
+    ...(statusShown ? [] : [model, `${facts.mode}/${facts.policy}`]),
     ...(sandbox === undefined ? [] : [rung === undefined ? sandbox : `${sandbox} (${rung})`]),
     `key ${key === undefined ? 'missing' : `from ${key}`}`,
     '/help',
