@@ -101,15 +101,18 @@ describe.skipIf(!has('tmux'))('starts and commands', { timeout: 60_000 }, () => 
     expect(await asking.waitFor('[ended 143]')).not.toMatch(/─|choose/)
   })
 
-  it.skipIf(!has('bubblewrap'))('says at the start what confines commands, in the words of the status line', async () => {
-    const session = await open([{ text: 'never' }])
-    const screen = await session.tmux.waitFor('· sandbox full · ')
-    expect(screen).toMatch(/^· dsh \S+ · sandbox full \(\S+\) · key from the environment · \/help$/m)
-    const plain = await session.again('--plain')
-    expect((await plain.screen()).replaceAll('\n', '')).toMatch(
-      /^dsh \S+ · deepseek-v4-flash · workspace-write\/ask · sandbox full \(\S+\) · key from the environment · \/help/,
-    )
-  })
+  it.skipIf(!has('bubblewrap'))(
+    'says at the start what confines commands, in the words of the status line',
+    async () => {
+      const session = await open([{ text: 'never' }])
+      const screen = await session.tmux.waitFor('· sandbox full · ')
+      expect(screen).toMatch(/^· dsh \S+ · sandbox full \(\S+\) · key from the environment · \/help$/m)
+      const plain = await session.again('--plain')
+      expect((await plain.screen()).replaceAll('\n', '')).toMatch(
+        /^dsh \S+ · deepseek-v4-flash · workspace-write\/ask · sandbox full \(\S+\) · key from the environment · \/help/,
+      )
+    },
+  )
 
   it('leaves a question of line mode with Ctrl-C, and the session goes on', async () => {
     const { tmux } = await open([{ text: 'fine' }], { args: '--plain' })

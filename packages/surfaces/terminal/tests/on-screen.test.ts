@@ -218,7 +218,7 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await tmux.waitFor('ok')
     await tmux.keys('C-d')
     const screen = await tmux.waitFor('dsh --resume session-')
-    expect(screen).toMatch(/ok\s+To go on with this session: /)
+    expect(screen).toMatch(/ok\n\nTo go on with this session: /)
     expect(screen).not.toContain('─────')
   })
 

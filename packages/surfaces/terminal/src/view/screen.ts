@@ -47,7 +47,7 @@ export class Screen extends TUI {
   /** Ends the drawing for good, with nothing left on the screen but the conversation. */
   leave(conversation: Component): void {
     this.clear()
-    this.addChild(conversation)
+    this.addChild(withoutBlankEnd(conversation))
     try {
       const inner = this as unknown as Internals
       inner.doRender()
@@ -56,6 +56,17 @@ export class Screen extends TUI {
     } finally {
       this.stop()
     }
+  }
+}
+
+/** The shell's next line comes right behind the end. */
+function withoutBlankEnd(inner: Component): Component {
+  return {
+    invalidate: () => inner.invalidate(),
+    render(width) {
+      const lines = inner.render(width)
+      return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)
+    },
   }
 }
 
