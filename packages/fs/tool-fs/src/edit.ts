@@ -1,9 +1,8 @@
 import type { JsonSchema, ToolDefinition } from '@dsh/tools'
 import { requirePath } from './arguments.ts'
-import { type FileToolDeps, type MutationArgs, sessionCwd } from './deps.ts'
+import { changeFile } from './change-file.ts'
+import type { FileToolDeps, MutationArgs } from './deps.ts'
 import { fileDiffs } from './diffs.ts'
-import { mutationError } from './error.ts'
-import { settleMutation, splitLinksNote } from './mutation-result.ts'
 import { editDescription } from './texts.ts'
 
 export interface EditArgs extends MutationArgs {
@@ -62,26 +61,14 @@ export function editTool(
     },
     nullIsAbsent: true,
     async execute(args, exec) {
-      const { fs } = deps
-      const { signal } = exec
       requirePath(args.file_path)
       if (args.old_string === '') throw new Error('old_string must be a non-empty string')
       if (args.old_string === args.new_string) throw new Error('old_string and new_string must differ')
-      const policy = await deps.policyFor(args, exec, args.file_path)
-      let shown = args.file_path
-      try {
-        const target = await fs.resolve(args.file_path, { cwd: sessionCwd(exec), signal, verb: 'edit' })
-        shown = target.displayPath
-        const expected = deps.editIntent(target, exec)
+      const { path, outcome, note } = await changeFile('edit', args, exec, deps, (target, policy) => {
         const edit = { oldString: args.old_string, newString: args.new_string, replaceAll: args.replace_all ?? false }
-        const outcome = await fs.editText(target, edit, expected, signal, policy)
-        const { before, after, bytes = {} } = outcome
-        const path = await settleMutation(target, outcome.version, { operation: 'update', bytes }, exec, deps)
-        const note = deps.hints ? splitLinksNote(outcome.links) : undefined
-        return { path, before, after, ...(note === undefined ? {} : { note }) }
-      } catch (error) {
-        throw mutationError(error, { shown, mode: policy?.mode, hints: deps.hints })
-      }
+        return deps.fs.editText(target, edit, deps.editIntent(target, exec), exec.signal, policy)
+      })
+      return { path, before: outcome.before, after: outcome.after, ...note }
     },
   }
 }

@@ -1,9 +1,8 @@
 import type { JsonSchema, ToolDefinition } from '@dsh/tools'
 import { requirePath } from './arguments.ts'
-import { type FileToolDeps, type MutationArgs, sessionCwd } from './deps.ts'
+import { changeFile } from './change-file.ts'
+import type { FileToolDeps, MutationArgs } from './deps.ts'
 import { fileDiffs } from './diffs.ts'
-import { mutationError } from './error.ts'
-import { settleMutation, splitLinksNote } from './mutation-result.ts'
 import { envelope } from './read-render.ts'
 import { writeDescription } from './texts.ts'
 
@@ -57,23 +56,11 @@ export function writeTool(
     },
     nullIsAbsent: true,
     async execute(args, exec) {
-      const { fs } = deps
-      const { signal } = exec
       requirePath(args.file_path)
-      const policy = await deps.policyFor(args, exec, args.file_path)
-      let shown = args.file_path
-      try {
-        const target = await fs.resolve(args.file_path, { cwd: sessionCwd(exec), signal, verb: 'write' })
-        shown = target.displayPath
-        const intent = deps.writeIntent(target, exec)
-        const outcome = await fs.writeText(target, args.content, intent, signal, policy)
-        const { operation, before, after, bytes = {} } = outcome
-        const path = await settleMutation(target, outcome.version, { operation, bytes }, exec, deps)
-        const note = deps.hints ? splitLinksNote(outcome.links) : undefined
-        return { path, operation, before, after, ...(note === undefined ? {} : { note }) }
-      } catch (error) {
-        throw mutationError(error, { shown, mode: policy?.mode, hints: deps.hints })
-      }
+      const { path, outcome, note } = await changeFile('write', args, exec, deps, (target, policy) =>
+        deps.fs.writeText(target, args.content, deps.writeIntent(target, exec), exec.signal, policy),
+      )
+      return { path, operation: outcome.operation, before: outcome.before, after: outcome.after, ...note }
     },
   }
 }
