@@ -7,7 +7,8 @@ export function watchOutput(): (code: number) => number {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (lost || error.code === 'EPIPE') return
     lost = true
-    process.stderr.write(`dsh: the output could not be written: ${error.message}\n`)
+    const words = error.message.replace(/^([A-Z0-9]+): (.*), \w+$/, '$2 ($1)')
+    process.stderr.write(`dsh: the output could not be written: ${words}\n`)
   })
   process.stderr.on('error', () => {})
   return (code) => (lost && code === 0 ? 1 : code)

@@ -13,10 +13,24 @@ describe('the launcher', () => {
     expect(said).toBe('0\n')
   })
 
-  test.skipIf(!existsSync('/dev/full'))('output that could not be written is no success', () => {
-    const script = '"$0" "$1" --version 2>&1 >/dev/full; echo $?'
-    const said = execFileSync('bash', ['-c', script, process.execPath, bin], { encoding: 'utf8' })
-    expect(said).toMatch(/^dsh: the output could not be written: ENOSPC.*\n1\n$/)
+  test
+    .skipIf(!existsSync('/dev/full'))
+    .each([
+      '--version',
+      '--help',
+      'demo',
+      'doctor',
+      'profile list',
+      'sessions --help',
+      'sessions list --json',
+      '--profile headless --dump-config',
+    ])('%s: output that could not be written is no success, and is told once', (words) => {
+    const { root, home } = new Place()
+    const said = execFileSync('bash', ['-c', `"$0" "$1" ${words} 2>&1 >/dev/full; echo $?`, process.execPath, bin], {
+      encoding: 'utf8',
+      env: { ...process.env, HOME: root, DSH_HOME: home },
+    })
+    expect(said).toMatch(/^dsh: the output could not be written: no space left on device\b.*\n1\n$/)
   })
 
   test.skipIf(!existsSync('/usr/bin/bwrap'))('a home that takes no files does not keep a profile from running', () => {

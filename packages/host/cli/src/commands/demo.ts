@@ -42,6 +42,8 @@ The sandbox rung that is missing here is bubblewrap (${bubblewrap?.text ?? 'not 
 To get it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).
 This demo runs its commands without: DSH_PERMISSION_MODE=danger-full-access, in the scratch directory. A session of
 your own is confined or refused; "dsh doctor" says which rungs work on this machine.`)
+  // What cannot be told is not played: nobody would see it, and the programs below would each complain as well.
+  if (process.stdout.errored) return 1
   const free = confined ? [] : ['--permission-mode', 'danger-full-access']
   const played = child([...self, 'replay', fixture, '--scratch', scratch, '--pace', '15', ...free])
   say(`\nThe scratch directory's own tests, run once more outside of the session:`)

@@ -25,10 +25,9 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const load = Object.hasOwn(verbs, word) ? verbs[word] : undefined
   if (load === undefined) throw new UsageError(`error: sessions knows ${Object.keys(verbs).join(', ')}; got "${word}"`)
-  // `dsh sessions list | head` is an ordinary thing to do.
+  // `dsh sessions list | head` is an ordinary thing to do; whatever else loses the output is told where it is watched.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (error.code === 'EPIPE') process.exit(0)
   })
   return await (await load())(rest)
 }
