@@ -108,8 +108,8 @@ export function startApp(options: AppOptions): App {
         }),
       undefined,
     )
-  const askSecret = (title: string) =>
-    questions.ask<string | undefined>((answer) => new SecretPrompt(title, theme, answer), undefined)
+  const askSecret: SlashContext['askSecret'] = (title, accept) =>
+    questions.ask<boolean>((done) => new SecretPrompt({ title, theme, accept, done, changed: () => redraw() }), false)
 
   const attach = (next: Agent) => {
     // What was said before there was a session belongs to the first one.

@@ -94,7 +94,7 @@ export function startLineMode(options: LineOptions): App {
     },
     askSecret: async () => {
       print('note: a secret would be shown in line mode; leave and run: dsh login')
-      return undefined
+      return false
     },
     open: async (request) => {
       try {

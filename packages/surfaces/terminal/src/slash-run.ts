@@ -13,7 +13,8 @@ export interface SlashContext {
   agent(): Agent | undefined
   notice(text: string, tone?: 'info' | 'warn' | 'bad'): void
   pick(title: string, items: readonly SelectItem[], preview?: (item: SelectItem) => string): Promise<string | undefined>
-  askSecret(title: string): Promise<string | undefined>
+  /** Asks until `accept` takes what was typed (it gives the reason when it does not): true. False: the person left. */
+  askSecret(title: string, accept: (secret: string) => Promise<string | undefined>): Promise<boolean>
   open(request: OpenRequest): Promise<boolean>
   leave(): void
   today(): Date
@@ -66,14 +67,15 @@ export async function runOwnCommand(slash: SlashContext, name: string, args: str
       notice((await host.doctor()).join('\n'))
       return
     case 'login': {
-      const key = await slash.askSecret('API key (DEEPSEEK_API_KEY); it is not shown')
-      if (key === undefined) return
-      try {
-        await host.storeKey(key)
-        notice('stored; the next request uses it')
-      } catch (error) {
-        notice(`${errorText(error)}; paste the key again: /login`, 'bad')
-      }
+      const stored = await slash.askSecret('API key (DEEPSEEK_API_KEY); it is not shown', async (key) => {
+        try {
+          await host.storeKey(key)
+          return undefined
+        } catch (error) {
+          return errorText(error)
+        }
+      })
+      if (stored) notice('stored; the next request uses it')
       return
     }
     case 'exit':

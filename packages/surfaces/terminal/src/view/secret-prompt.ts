@@ -1,23 +1,34 @@
-import { type Component, CURSOR_MARKER, type Focusable, matchesKey } from '@mariozechner/pi-tui'
+import { type Component, CURSOR_MARKER, type Focusable, matchesKey, wrapTextWithAnsi } from '@mariozechner/pi-tui'
 import { fit } from '../cards/fit.ts'
 import type { Theme } from '../theme.ts'
 
-/** Takes one line without ever showing it. */
+export interface SecretPromptOptions {
+  readonly title: string
+  readonly theme: Theme
+  /** Takes the secret, or says in one line why not. */
+  readonly accept: (value: string) => Promise<string | undefined>
+  /** True: accepted; false: the person left. */
+  readonly done: (accepted: boolean) => void
+  readonly changed: () => void
+}
+
+/**
+ * Takes one line without ever showing it. It stays open until the line is accepted or the person leaves: whoever types
+ * a refused secret again must not find themselves in the editor, where it would be seen, sent and kept.
+ */
 export class SecretPrompt implements Component, Focusable {
   focused = false
   private value = ''
-  private readonly title: string
-  private readonly theme: Theme
-  private readonly done: (value: string | undefined) => void
-  constructor(title: string, theme: Theme, done: (value: string | undefined) => void) {
-    this.title = title
-    this.theme = theme
-    this.done = done
+  private fault: string | undefined
+  private accepting = false
+  private readonly options: SecretPromptOptions
+  constructor(options: SecretPromptOptions) {
+    this.options = options
   }
   invalidate(): void {}
   handleInput(data: string): void {
-    if (matchesKey(data, 'enter')) this.done(this.value.trim() === '' ? undefined : this.value.trim())
-    else if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) this.done(undefined)
+    if (matchesKey(data, 'enter')) void this.offer()
+    else if (matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c')) this.options.done(false)
     else if (matchesKey(data, 'backspace')) this.value = this.value.slice(0, -1)
     else if (matchesKey(data, 'ctrl+u')) this.value = ''
     else {
@@ -26,12 +37,24 @@ export class SecretPrompt implements Component, Focusable {
       if (!pasted.startsWith('\x1b')) this.value += pasted.replace(/[\0-\x1f\x7f]/g, ' ')
     }
   }
+  private async offer(): Promise<void> {
+    const value = this.value.trim()
+    if (this.accepting) return
+    this.accepting = true
+    this.value = ''
+    this.fault = value === '' ? 'nothing was typed' : await this.options.accept(value)
+    this.accepting = false
+    if (this.fault === undefined) this.options.done(true)
+    else this.options.changed()
+  }
   render(width: number): string[] {
+    const { theme, title } = this.options
     const dots = '•'.repeat(Math.min(this.value.length, Math.max(1, width - 4)))
     return [
-      ...fit([this.theme.dim('─'.repeat(width)), this.theme.bold(this.title)], width),
+      ...fit([theme.dim('─'.repeat(width)), theme.bold(title)], width),
+      ...(this.fault === undefined ? [] : wrapTextWithAnsi(theme.bad(`${this.fault}; paste or type it again`), width)),
       `> ${dots}${this.focused ? CURSOR_MARKER : ''}`,
-      ...fit([this.theme.dim('Enter stores it · Esc leaves'), this.theme.dim('─'.repeat(width))], width),
+      ...fit([theme.dim('Enter stores it · Esc leaves'), theme.dim('─'.repeat(width))], width),
     ]
   }
 }
