@@ -1,41 +1,10 @@
-import { spawn } from 'node:child_process'
 import { cp, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { type MockStep, startMockServer } from '@dsh/llm-mock-server'
+import type { MockStep } from '@dsh/llm-mock-server'
 import { parseTranscript, readTree, spillPatches } from '@dsh/replay'
-import { atTestEnd, tempWorkspace, type Workspace } from '@dsh/testkit'
+import { tempWorkspace } from '@dsh/testkit'
 import { expect, test } from 'vitest'
-
-const dsh = path.resolve(import.meta.dirname, '../packages/host/cli/bin/dsh.js')
-
-/** The built program against a model on loopback, in a home of its own. */
-async function program(steps: readonly MockStep[], at: Workspace) {
-  const server = await startMockServer({ steps })
-  atTestEnd(() => server.close())
-  const home = await tempWorkspace()
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: home.root,
-    DSH_HOME: home.path('dsh'),
-    DEEPSEEK_BASE_URL: server.url,
-    DEEPSEEK_API_KEY: 'test-key',
-  }
-  const start = (...words: string[]) =>
-    spawn(process.execPath, [dsh, ...words], { cwd: at.root, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const run = (...words: string[]) =>
-    new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-      const child = start(...words)
-      let [stdout, stderr] = ['', '']
-      child.stdout.on('data', (data) => {
-        stdout += data
-      })
-      child.stderr.on('data', (data) => {
-        stderr += data
-      })
-      child.once('close', (code) => resolve({ code, stdout, stderr }))
-    })
-  return Object.assign(run, { start })
-}
+import { newestSession, program } from './against-mock.ts'
 
 /** Reads, edits, answers; names its files absolutely, as models do. */
 function conversation(root: string): MockStep[] {
@@ -86,6 +55,24 @@ test('record, replay and refresh leave the same bytes', async () => {
   expect(await bytesOf(fixture)).toEqual(first)
 }, 60_000)
 
+test('a recording takes along neither other fixtures nor files of secrets, and plays again where it listed files', async () => {
+  const here = await tempWorkspace({
+    'a.txt': 'a\n',
+    '.env': 'TOKEN=not-for-a-fixture\n',
+    '.env.example': 'TOKEN=\n',
+    'fixtures/old/session.jsonl': '{}\n',
+    'fixtures/old/input.json': '{}\n',
+    'data/session.jsonl': '{}\n',
+  })
+  const list = { name: 'bash', args: { command: 'ls -lA', description: 'List' } }
+  const run = await program([{ calls: [list] }, { text: 'Listed.' }], here)
+  const fixture = here.path('fixtures/new')
+  expect(await run('record', 'List the files.', '--to', fixture)).toMatchObject({ code: 0, stderr: '' })
+  const kept = Object.keys(await bytesOf(fixture)).filter((name) => name.startsWith('workspace/'))
+  expect(kept.sort()).toEqual(['workspace/.env.example', 'workspace/a.txt', 'workspace/data/session.jsonl'])
+  expect((await run('replay', fixture)).stdout).toMatch(/^ok +new/m)
+}, 60_000)
+
 test('a failed recording keeps nothing but the reason', async () => {
   const here = await tempWorkspace({ a: 'a' })
   const run = await program([{ status: 401, body: '{"error":{"message":"Authentication Fails"}}' }], here)
@@ -101,8 +88,7 @@ test('a plain session becomes a fixture, with or without the files it started wi
   const out = await tempWorkspace()
   const run = await program(conversation(here.root), here)
   expect(await run('-p', 'Switch the light on.')).toMatchObject({ code: 0, stdout: 'It is on.\n' })
-  const { stdout } = await run('sessions', 'list', '--json')
-  const id = /"id":\s*"([^"]+)"/.exec(stdout)?.[1] as string
+  const id = await newestSession(run)
 
   expect(await run('sessions', 'export', id, '--fixture', out.path('fx'), '--workspace', before.root)).toMatchObject({
     code: 0,
@@ -131,12 +117,12 @@ test('a session that was killed in a call and taken up again becomes a fixture t
   await new Promise((resolve) => killed.once('close', resolve))
   expect(await run('-p', '-c', 'Did it go through?')).toMatchObject({ code: 0, stdout: 'It was cut off.\n' })
   expect(await run('-p', '-c', 'Thanks.')).toMatchObject({ code: 0, stdout: 'Good.\n' })
-  const id = /"id":\s*"([^"]+)"/.exec((await run('sessions', 'list', '--json')).stdout)?.[1] as string
+  const id = await newestSession(run)
   const exported = await run('sessions', 'export', id, '--fixture', out.path('fx'))
   expect(exported).toMatchObject({ code: 0 })
   expect(exported.stderr).not.toContain('input.json')
   expect(JSON.parse((await bytesOf(out.path('fx')))['input.json'] as string).steps).toEqual([
-    { op: 'promptAndKill', text: 'Wait a minute.', waitForCalls: 1 },
+    { op: 'promptAndKill', text: 'Wait a minute.', waitForEvents: expect.any(Number) },
     { op: 'resume' },
     { op: 'prompt', text: 'Did it go through?' },
     { op: 'resume' },
@@ -168,7 +154,7 @@ test('a session whose answers were cut off, by Ctrl+C and by a kill, becomes a f
   await cut('SIGINT', 'Say a lot.')
   await cut('SIGKILL', '-c', 'Once more.')
   expect(await run('-p', '-c', 'And now?')).toMatchObject({ code: 0, stdout: 'At last.\n' })
-  const id = /"id":\s*"([^"]+)"/.exec((await run('sessions', 'list', '--json')).stdout)?.[1] as string
+  const id = await newestSession(run)
   expect((await run('sessions', 'export', id, '--fixture', out.path('fx'))).stderr).not.toContain('input.json')
   const { steps } = JSON.parse((await bytesOf(out.path('fx')))['input.json'] as string)
   expect(steps.map(({ op }: { op: string }) => op)).toEqual([

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import readline from 'node:readline'
 import type { SessionEvent } from '@dsh/session'
@@ -11,7 +11,8 @@ import { overrideOf } from './replies.ts'
 import { type Scratch, scratchEnv } from './scratch.ts'
 import { scriptFor, scriptOfProcess, scriptText } from './script.ts'
 import { processesOf } from './steps.ts'
-import { parseTranscript, type Transcript } from './transcript.ts'
+import { cutLog, sessionLogs } from './stored-logs.ts'
+import type { Transcript } from './transcript.ts'
 
 export interface DriveOptions {
   /** `[node, bin/dsh.js]` */
@@ -47,6 +48,9 @@ export async function drive(fixture: Fixture, scratch: Scratch, options: DriveOp
     sessionId = last.sessionId ?? sessionId
     problem = last.problem
     if (problem !== undefined) break
+    const end = steps.at(-1)
+    if (end?.op === 'promptAndKill' && end.waitForEvents !== undefined)
+      await cutLog(path.join(scratch.home, 'sessions'), sessionId, end.waitForEvents)
   }
   const logs = await sessionLogs(path.join(scratch.home, 'sessions'))
   const primary = logs.find((log) => log.header['id'] === sessionId)
@@ -103,7 +107,9 @@ async function writeScripts(fixture: Fixture, scratch: Scratch, index: number, p
     file: scratch.script,
     ...(childFiles.length === 0 ? {} : { childFiles }),
     ...(override === undefined ? {} : { override }),
-    holdUnfinished: fixture.steps.some((step) => 'waitForChunks' in step && step.waitForChunks !== undefined),
+    holdUnfinished: fixture.steps.some(
+      (step) => step.op === 'promptAndKill' || ('waitForChunks' in step && step.waitForChunks !== undefined),
+    ),
     ...(paceMs === undefined ? {} : { paceMs }),
     providers: catalogueOf(fixture.transcript),
   }
@@ -176,15 +182,4 @@ async function follow(child: ChildProcess, options: FollowOptions) {
 function driverLine(text: string): DriverLine | undefined {
   if (!text.startsWith('{"replay":')) return undefined
   return JSON.parse(text) as DriverLine
-}
-
-/** Every log below the sessions directory, parents before children, older before younger. */
-async function sessionLogs(root: string): Promise<Transcript[]> {
-  const names = await readdir(root, { recursive: true }).catch(() => [] as string[])
-  const files = names.filter((name) => path.basename(name) === 'session.jsonl')
-  const logs = await Promise.all(
-    files.map(async (name) => parseTranscript(await readFile(path.join(root, name), 'utf8'))),
-  )
-  const order = (log: Transcript) => [Number(log.header['createdAt'] ?? 0), String(log.header['id'])] as const
-  return logs.sort((a, b) => order(a)[0] - order(b)[0] || order(a)[1].localeCompare(order(b)[1]))
 }

@@ -108,6 +108,7 @@ async function run(ctx: Context, agent: Agent, step: Step): Promise<void> {
     case 'promptAndKill':
       agent.followup(step.text)
       await reached(agent, step)
+      if (step.waitForEvents !== undefined) await sleep(callGraceMs(agent.session.events[step.waitForEvents - 1]))
       await ctx.sessionPersistence.flush(agent.session)
       process.kill(process.pid, 'SIGKILL')
       return await new Promise(() => {})
@@ -120,6 +121,11 @@ async function run(ctx: Context, agent: Agent, step: Step): Promise<void> {
   }
 }
 
+/** A call that was running when the recording's process died had done something by then; how much, nobody knows. */
+function callGraceMs(last: SessionEvent | undefined): number {
+  return last?.type === 'tool/call' ? 500 : 0
+}
+
 /** Until the named file is there, or the call runs, or else until the model has said something. */
 async function reached(
   agent: Agent,
@@ -127,13 +133,14 @@ async function reached(
     readonly waitForFile?: { readonly path: string }
     readonly waitForCalls?: number
     readonly waitForChunks?: number
+    readonly waitForEvents?: number
     readonly timeoutMs?: number
   },
 ): Promise<void> {
   const deadline = Date.now() + (step.timeoutMs ?? 30_000)
   const spoke = () =>
     agent.session.events.some((event) => event.type === 'assistant/chunk' && event.data.chunk.type === 'text-delta')
-  const { waitForFile: file, waitForCalls: calls, waitForChunks: chunks } = step
+  const { waitForFile: file, waitForCalls: calls, waitForChunks: chunks, waitForEvents: events } = step
   const count = (type: SessionEvent['type']) => agent.session.events.filter((event) => event.type === type).length
   const [there, what]: [() => boolean, string] =
     file !== undefined
@@ -142,7 +149,9 @@ async function reached(
         ? [() => count('tool/call') >= calls, `call ${calls}`]
         : chunks !== undefined
           ? [() => count('assistant/chunk') >= chunks, `chunk ${chunks}`]
-          : [spoke, 'the first words']
+          : events !== undefined
+            ? [() => agent.session.events.length >= events, `event ${events}`]
+            : [spoke, 'the first words']
   while (!there()) {
     if (Date.now() > deadline) throw new Error(`gave up waiting for ${what}`)
     await sleep(10)

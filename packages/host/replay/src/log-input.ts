@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dsh/core'
 import type { Step } from './steps.ts'
-import type { Transcript } from './transcript.ts'
+import type { RecordedEvent, Transcript } from './transcript.ts'
 
 /** What a log shows a person to have done. */
 export interface LogInput {
@@ -32,11 +32,14 @@ export function inputOfLog(transcript: Transcript): LogInput {
   }
   const inCall = () => (last === 'call' ? { waitForCalls: calls } : undefined)
   const inAnswer = () => (last === 'chunk' ? { waitForChunks: cutAt } : undefined)
-  const killed = () => during('was killed', inCall() ?? inAnswer(), (text) => ({ op: 'promptAndKill', text }))
-  for (const { type, data } of transcript.events as readonly { type: string; data: JsonObject }[]) {
+  const killed = (end: number) => {
+    const when = { waitForEvents: beforeClosers(transcript.events, end) }
+    during('was killed', when, (text) => ({ op: 'promptAndKill', text }))
+  }
+  for (const [at, { type, data }] of transcript.events.entries()) {
     switch (type) {
       case 'session/end-seed':
-        if (open !== undefined) killed()
+        if (open !== undefined) killed(at)
         open = undefined
         if (steps.length > 0) steps.push({ op: 'resume' })
         break
@@ -46,7 +49,7 @@ export function inputOfLog(transcript: Transcript): LogInput {
         break
       case 'turn/end': {
         const reason = data['reason'] as JsonObject
-        if (reason['kind'] === 'interrupted') killed()
+        if (reason['kind'] === 'interrupted') killed(at)
         if (reason['kind'] === 'aborted') {
           const byUser = (reason['reason'] as JsonObject | undefined)?.['kind'] === 'user'
           if (byUser) during('was cancelled', inCall() ?? inAnswer(), (text) => ({ op: 'promptAndCancel', text }))
@@ -77,7 +80,7 @@ export function inputOfLog(transcript: Transcript): LogInput {
         break
     }
   }
-  if (open !== undefined) killed()
+  if (open !== undefined) killed(transcript.events.length)
   return { steps, permissionAnswers, doubts }
 
   /** A finish that says `aborted` is not the end of an answer but the mark of where it was cut off. */
@@ -91,6 +94,19 @@ export function inputOfLog(transcript: Transcript): LogInput {
     if (steer === undefined) doubts.push(`turn ${open} was given more than text while it ran`)
     else during('was given more words while it ran', inCall(), (text) => ({ op: 'promptAndSteer', text, steer }))
   }
+}
+
+/** How many events a killed process had left, where `end` is the `turn/end` that was written for it later, if one was. */
+function beforeClosers(events: readonly RecordedEvent[], end: number): number {
+  let count = end
+  if (events[count - 1]?.type === 'step/end' && events[end]?.type === 'turn/end') count--
+  while (isCloser(events[count - 1])) count--
+  return count
+}
+
+function isCloser(event: RecordedEvent | undefined): boolean {
+  const id = event?.type === 'tool/result' ? (event.data['message'] as JsonObject)['id'] : undefined
+  return typeof id === 'string' && id.startsWith('interrupted-tool-result-')
 }
 
 const answerKinds: { readonly [outcome: string]: string } = { 'allowed-once': 'allow_once', rejected: 'reject_once' }

@@ -6,10 +6,18 @@ import { DshError } from '@dsh/core'
 import type { Fixture, FixtureInput } from './fixture.ts'
 import { readTree, type Tree } from './tree.ts'
 
-/** The files a recording starts with: what git tracks or would track; without git everything but node_modules. */
+/**
+ * The files a recording starts with: what git tracks or would track; without git everything but node_modules. Not in
+ * it: files that hold secrets by custom (`.env`, `.env.local`, … but not `.env.example`), and other fixtures.
+ */
 export async function recordableTree(dir: string, maxBytes: number): Promise<Tree> {
   const listed = await gitFiles(dir)
-  const tree = await readTree(dir, ['.git', 'node_modules'], listed)
+  const whole = await readTree(dir, ['.git', 'node_modules'], listed)
+  const logs = [...whole.keys()].filter((file) => path.posix.basename(file) === 'session.jsonl')
+  const nested = logs.map((file) => `${path.posix.dirname(file)}/`).filter((prefix) => whole.has(`${prefix}input.json`))
+  const tree = new Map(
+    [...whole].filter(([file]) => !isSecretFile(file) && !nested.some((fixture) => file.startsWith(fixture))),
+  )
   let bytes = 0
   for (const entry of tree.values()) bytes += entry.kind === 'file' ? entry.bytes.length : 0
   if (bytes > maxBytes)
@@ -17,6 +25,10 @@ export async function recordableTree(dir: string, maxBytes: number): Promise<Tre
       hint: 'Record in a smaller directory, or raise --max-mb.',
     })
   return tree
+}
+
+function isSecretFile(file: string): boolean {
+  return /^\.env(\.(?!example$|sample$|template$|dist$).*)?$/.test(path.posix.basename(file))
 }
 
 async function gitFiles(dir: string): Promise<ReadonlySet<string> | undefined> {

@@ -51,7 +51,8 @@ export function normalise(transcript: Transcript, volatile: Volatile): Transcrip
 
 function normaliseEvent(event: RecordedEvent, replace: (text: string) => string): RecordedEvent {
   const data = zero(mapStrings(event.data, replace)) as JsonObject
-  return { ...event, time: 0, data: volatileFields(event.type, data) }
+  const fields = volatileFields(event.type, data)
+  return { ...event, time: 0, data: event.type === 'tool/result' ? withoutSizes(event.data, fields) : fields }
 }
 
 /** Fields whose value no second run can repeat. */
@@ -74,6 +75,16 @@ function withoutMachineFacts(data: JsonObject): JsonObject {
   if (!isObject(sandbox)) return { ...data, meta: kept }
   const { rung, enforcement, notCovered, ...mode } = sandbox
   return { ...data, meta: { ...kept, sandbox: mode } }
+}
+
+/** Output that holds a path, a date or the like is as long as those are here; otherwise its length counts. */
+function withoutSizes(raw: JsonObject, data: JsonObject): JsonObject {
+  const { meta, message } = data
+  const text = JSON.stringify(message)
+  if (!isObject(meta) || (!text.includes('{{') && text === JSON.stringify(raw['message']))) return data
+  const streams = ['stdout', 'stderr'].flatMap((name) => (isObject(meta[name]) ? [[name, meta[name]] as const] : []))
+  const sized = streams.map(([name, stream]) => [name, { ...(stream as JsonObject), bytes: 0 }] as const)
+  return { ...data, meta: { ...meta, ...Object.fromEntries(sized) } }
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -2,9 +2,17 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises
 import path from 'node:path'
 import type { JsonObject } from '@dsh/core'
 import { diffArrays } from 'diff'
-import type { Fixture } from './fixture.ts'
+import type { Fixture, FixtureInput } from './fixture.ts'
 import { type HeaderPins, pinFiles, pinsOf, toolsText } from './header-pins.ts'
-import { headerTokens, normalise, placeNormaliser, textNormaliser, type Volatile } from './normalise.ts'
+import { machineRules } from './machine-output.ts'
+import {
+  headerTokens,
+  type NormaliseRule,
+  normalise,
+  placeNormaliser,
+  textNormaliser,
+  type Volatile,
+} from './normalise.ts'
 import { healDeltas, mapStrings } from './placeholders.ts'
 import { readableLines } from './readable.ts'
 import { volatileOf, withTokens } from './replay.ts'
@@ -104,6 +112,8 @@ export async function writeFixture(
     const before = await readIfThere(path.join(fixture.dir, overrideFile))
     if (patches.length > 0) await put(overrideFile, `${JSON.stringify({ patches }, null, 1)}\n`, before)
     else if (before !== undefined) await rm(path.join(fixture.dir, overrideFile))
+    const input = await readIfThere(path.join(fixture.dir, 'input.json'))
+    if (input !== undefined) await put('input.json', withRules(input, machineRules(logs)), input)
   }
   const which = fixture.input.requests ?? 'all'
   if (which !== 'off' && logs[0] !== undefined) {
@@ -144,4 +154,12 @@ export async function writeTree(root: string, tree: Tree): Promise<void> {
 
 async function readIfThere(file: string): Promise<string | undefined> {
   return await readFile(file, 'utf8').catch(() => undefined)
+}
+
+/** The text of an `input.json` that also has these rules; as it is when it has them all. */
+function withRules(text: string, rules: readonly NormaliseRule[]): string {
+  const input = JSON.parse(text) as Pick<FixtureInput, 'normalise'>
+  const has = input.normalise ?? []
+  const missing = rules.filter(({ pattern }) => !has.some((rule) => rule.pattern === pattern))
+  return missing.length === 0 ? text : `${JSON.stringify({ ...input, normalise: [...has, ...missing] }, null, 2)}\n`
 }

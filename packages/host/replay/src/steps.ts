@@ -6,6 +6,8 @@ const waitForFile = z.object({ path: z.string() }).optional()
 const waitForCalls = z.int().positive().optional()
 /** Until the session holds this many `assistant/chunk` events; the model waits there to be cut off. */
 const waitForChunks = z.int().positive().optional()
+/** Until the session holds this many events; no later one of the killed process counts, since none reached the disk. */
+const waitForEvents = z.int().positive().optional()
 
 /** What a person does during the session, in order. The names are the reference's; `command`, `kill` and `resume` are ours. */
 export const stepSchema = z.discriminatedUnion('op', [
@@ -41,8 +43,19 @@ export const stepSchema = z.discriminatedUnion('op', [
     timeoutMs,
   }),
   z.object({ op: z.literal('command'), text: z.string(), timeoutMs }),
-  /** Submits a prompt and kills the process (SIGKILL) once the file is there or the call runs. Has to be followed by `resume`. */
-  z.object({ op: z.literal('promptAndKill'), text: z.string(), waitForFile, waitForCalls, waitForChunks, timeoutMs }),
+  /**
+   * Submits a prompt and kills the process (SIGKILL) once the file is there, the call runs or the log is as long as it
+   * got. A `resume` takes the session up again; without one it ends there.
+   */
+  z.object({
+    op: z.literal('promptAndKill'),
+    text: z.string(),
+    waitForFile,
+    waitForCalls,
+    waitForChunks,
+    waitForEvents,
+    timeoutMs,
+  }),
   /** Ends the process; a new one takes the session up again. */
   z.object({ op: z.literal('resume') }),
 ])

@@ -47,6 +47,7 @@ const start = (turn: number) => line('turn/start', { turn })
 const end = (turn: number, reason: object) => line('turn/end', { turn, reason })
 const call = line('tool/call', { name: 'bash' })
 const chunk = line('assistant/chunk', { chunk: { type: 'text-delta' } })
+const closer = line('tool/result', { message: { id: 'interrupted-tool-result-call_1-3', content: [] } })
 const byUser = { kind: 'aborted', reason: { kind: 'user' } }
 const seeded = '{"type":"session/end-seed","data":{}}\n'
 
@@ -54,19 +55,25 @@ test.each([
   [
     'killed in its second call',
     [prompt('a'), start(1), call, chunk, call, end(1, { kind: 'interrupted' }), seeded],
-    [{ op: 'promptAndKill', text: 'a', waitForCalls: 2 }, { op: 'resume' }],
+    [{ op: 'promptAndKill', text: 'a', waitForEvents: 5 }, { op: 'resume' }],
+    [],
+  ],
+  [
+    'killed in a call, which was closed when the session was taken up again',
+    [prompt('a'), start(1), call, closer, line('step/end', {}), end(1, { kind: 'interrupted' }), seeded],
+    [{ op: 'promptAndKill', text: 'a', waitForEvents: 3 }, { op: 'resume' }],
     [],
   ],
   [
     'killed in a call, and never resumed',
     [prompt('a'), start(1), call],
-    [{ op: 'promptAndKill', text: 'a', waitForCalls: 1 }],
+    [{ op: 'promptAndKill', text: 'a', waitForEvents: 3 }],
     [],
   ],
   [
     'killed in an answer',
     [prompt('a'), start(1), call, chunk],
-    [{ op: 'promptAndKill', text: 'a', waitForChunks: 1 }],
+    [{ op: 'promptAndKill', text: 'a', waitForEvents: 4 }],
     [],
   ],
   [
@@ -87,8 +94,8 @@ test.each([
   [
     'killed before a word was said',
     [prompt('a'), start(1)],
-    [{ op: 'promptAndKill', text: 'a' }],
-    ['turn 1 was killed'],
+    [{ op: 'promptAndKill', text: 'a', waitForEvents: 2 }],
+    [],
   ],
   [
     'stopped by a limit',

@@ -4,6 +4,7 @@ import {
   claimDirectory,
   fixtureLog,
   inputOfLog,
+  machineRules,
   moreRowsOf,
   pinsOf,
   pinTexts,
@@ -23,7 +24,7 @@ export async function exportFixture(
   options: { readonly fixture?: string; readonly workspace?: string },
 ): Promise<{ readonly fixture: string; readonly workspace: boolean; readonly doubts: readonly string[] }> {
   const dir = path.resolve(options.fixture as string)
-  const transcript = log as Transcript
+  const transcript = standalone(log as Transcript)
   const workspace = options.workspace === undefined ? undefined : path.resolve(options.workspace)
   const tree = workspace === undefined ? undefined : await recordableTree(workspace, maxWorkspaceBytes)
   await claimDirectory(dir)
@@ -34,10 +35,20 @@ export async function exportFixture(
     await writeFile(path.join(dir, name), typeof cwd === 'string' ? pin.replaceAll(cwd, '{{cwd}}') : pin)
   }
   const { steps, permissionAnswers, doubts } = inputOfLog(transcript)
-  const input = { steps, ...(permissionAnswers.length === 0 ? {} : { permissionAnswers }) }
+  const normalise = machineRules([transcript])
+  const input = {
+    steps,
+    ...(permissionAnswers.length === 0 ? {} : { permissionAnswers }),
+    ...(normalise.length === 0 ? {} : { normalise }),
+  }
   await writeFile(path.join(dir, 'input.json'), `${JSON.stringify(input, null, 2)}\n`)
   const rows = moreRowsOf(transcript)
   if (rows.length > 0) await writeFile(path.join(dir, 'patch.yml'), `- insert: ${JSON.stringify(rows)}\n`)
   if (tree !== undefined) await writeTree(path.join(dir, 'workspace'), tree)
   return { fixture: dir, workspace: tree !== undefined, doubts }
+}
+
+/** A copy of another session as a session that has all of it behind itself: the other one does not come along. */
+function standalone({ header: { parentSession, seedLength, ...header }, events }: Transcript): Transcript {
+  return { header, events }
 }
