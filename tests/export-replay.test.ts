@@ -34,10 +34,7 @@ async function replaysAsRecorded({ run, fixture }: { run: Run; fixture: string }
 describe('an exported session replays as it went', { timeout: 60_000 }, () => {
   test.each<[string, readonly MockStep[]]>([
     ['lists the directory', [bash('ls -la'), { text: 'A file and a directory.' }]],
-    [
-      'lists more than one, and the one above',
-      [bash('ls -lR; ls -lahd . ..; ls -l /etc/passwd'), { text: 'So.' }],
-    ],
+    ['lists more than one, and the one above', [bash('ls -lR; ls -lahd . ..; ls -l /etc/passwd'), { text: 'So.' }]],
     ['says where it is and what time it is', [bash('pwd; date; date -Iseconds; stat config.txt'), { text: 'Here.' }]],
     ['runs tests', [bash('node --test 2>&1 | cat'), { text: 'There are none.' }]],
   ])('%s', async (_what, steps) => {
