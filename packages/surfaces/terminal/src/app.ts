@@ -70,6 +70,7 @@ export function startApp(options: AppOptions): App {
     fail = reject
   })
   let lastInterrupt = 0
+  let lastLeave = 0
   let ticking: NodeJS.Timeout | undefined
   let stopped = false
 
@@ -147,11 +148,16 @@ export function startApp(options: AppOptions): App {
     leave: () => finish(),
     today: () => new Date(),
   }
+  const remember = (text: string) => {
+    const prompt = text.trim()
+    if (prompt === '') return
+    editor.addToHistory(prompt)
+    void addToHistory(historyFile, prompt).catch(() => undefined)
+  }
   const submit = async (text: string, steer: boolean) => {
     const prompt = text.trim()
     if (prompt === '' || agent === undefined) return
-    editor.addToHistory(prompt)
-    void addToHistory(historyFile, prompt).catch(() => undefined)
+    remember(prompt)
     const command = parseSlash(prompt)
     if (command !== undefined) {
       notice(`/${command.name}${command.args === '' ? '' : ` ${oneLine(command.args, 80)}`}`)
@@ -181,13 +187,24 @@ export function startApp(options: AppOptions): App {
   const interrupt = () => {
     const now = Date.now()
     if (questions.cancel()) return
-    if (editor.getText() !== '') editor.setText('')
-    else if (agent?.status === 'running') cancelTurn()
+    if (editor.getText() !== '') {
+      // What was typed or given back by a cancelled turn is one ↑ away, in the next session too.
+      remember(editor.getExpandedText())
+      editor.setText('')
+      redraw()
+    } else if (agent?.status === 'running') cancelTurn()
     else if (now - lastInterrupt < 2000) {
       finish()
       return
     } else notice('press Ctrl+C again to leave')
     lastInterrupt = now
+  }
+  /** Work that runs is not ended by one key. */
+  const leave = () => {
+    const now = Date.now()
+    if (agent?.status !== 'running' || now - lastLeave < 2000) return finish()
+    lastLeave = now
+    notice('a turn is running: Ctrl+D again ends it and leaves, Esc cancels it and stays')
   }
   const suspend = () => {
     screen.stop()
@@ -219,8 +236,12 @@ export function startApp(options: AppOptions): App {
     if (questions.open) return matchesKey(data, 'ctrl+d') ? consume(() => questions.cancel()) : undefined
     if (matchesKey(data, 'escape') && !editor.isShowingAutocomplete() && agent?.status === 'running')
       return consume(cancelTurn)
-    if (matchesKey(data, 'ctrl+d') && editor.getText() === '') return consume(() => finish())
-    if (matchesKey(data, 'ctrl+j')) return consume(() => editor.insertTextAtCursor('\n'))
+    if (matchesKey(data, 'ctrl+d') && editor.getText() === '') return consume(leave)
+    if (matchesKey(data, 'ctrl+j'))
+      return consume(() => {
+        editor.insertTextAtCursor('\n')
+        redraw()
+      })
     if (matchesKey(data, 'alt+enter') && editor.getText() !== '') {
       return consume(() => {
         const text = editor.getExpandedText()

@@ -18,6 +18,9 @@ import { createTheme } from './theme.ts'
 import { applyEvent } from './transcript.ts'
 import { approvalLines } from './view/approval-prompt.ts'
 
+/** Milliseconds after which a tool that still runs is told. */
+const slowAfter = 1000
+
 export interface LineOptions {
   readonly host: TerminalHost
   readonly startup: TerminalStartup
@@ -42,6 +45,7 @@ export function startLineMode(options: LineOptions): App {
     finish = resolve
     fail = reject
   })
+  const slow = new Set<NodeJS.Timeout>()
   let over = false
   const leave = () => {
     over = true
@@ -71,6 +75,19 @@ export function startLineMode(options: LineOptions): App {
       default:
         return []
     }
+  }
+  /** What runs for longer is told while it runs, for there is no line of its own to watch. */
+  const announceIfSlow = (callId: string) => {
+    const timer = setTimeout(() => {
+      slow.delete(timer)
+      const item = transcript.items.find(
+        (entry) => entry.kind === 'tool' && entry.callId === callId && entry.state === 'running',
+      )
+      if (item?.kind !== 'tool' || questions.waiting) return
+      const [title] = toolCard(item, { theme, width: 100, expanded: false })
+      print(`running: ${title} (Ctrl+C cancels)`)
+    }, slowAfter)
+    slow.add(timer)
   }
   const attach = (next: Agent) => {
     agent = next
@@ -130,6 +147,7 @@ export function startLineMode(options: LineOptions): App {
       if (session !== agent?.session) return
       applyEvent(transcript, event)
       flushSettled()
+      if (event.type === 'tool/call') announceIfSlow(event.data.callId)
       if (event.type === 'turn/end') ready()
     }),
     host.onNotice((text) => print(`note: ${text}`)),
@@ -151,8 +169,10 @@ export function startLineMode(options: LineOptions): App {
   })
   reader.on('SIGINT', () => {
     if (questions.answer(undefined)) return
-    if (agent?.status === 'running') agent.cancel({ kind: 'user' })
-    else leave()
+    if (agent?.status !== 'running') return leave()
+    const waiting = transcript.queued.map((entry) => entry.text).filter((text) => text !== '')
+    agent.cancel({ kind: 'user' })
+    for (const text of waiting) print(`note: cancelled with the turn and not sent: ${sanitize(text)}`)
   })
   // The end of the input is not the end of the work.
   reader.on('close', () => {
@@ -183,6 +203,7 @@ export function startLineMode(options: LineOptions): App {
     done,
     stop() {
       for (const dispose of undo) dispose()
+      for (const timer of slow) clearTimeout(timer)
       reader.close()
     },
     farewell: () => farewellOf(agent?.session, startup),

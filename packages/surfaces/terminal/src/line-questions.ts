@@ -4,6 +4,8 @@ export interface LineQuestions {
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>
   /** Gives a line to the open question, or ends it with undefined; false when none is open. */
   answer(line: string | undefined): boolean
+  /** True while an answer is waited for. */
+  readonly waiting: boolean
   /** No more lines will come. */
   close(): void
 }
@@ -40,6 +42,9 @@ export function createQuestions(print: (text: string) => void): LineQuestions {
       return asked
     },
     answer,
+    get waiting() {
+      return open !== undefined
+    },
     close() {
       closed = true
       answer(undefined)

@@ -83,13 +83,6 @@ export function applyEvent(t: Transcript, event: SessionEvent): void {
     case 'session/cwd':
       push(t, { kind: 'notice', tone: 'info', text: `directory: ${event.data.cwd}` })
       break
-    case 'turn/limit':
-      push(t, {
-        kind: 'notice',
-        tone: 'warn',
-        text: `limit reached: ${event.data.limit} (${event.data.value} of ${event.data.max})`,
-      })
-      break
     default:
       break
   }

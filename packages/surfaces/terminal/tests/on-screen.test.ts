@@ -121,6 +121,30 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     await tmux.waitFor('the second answer')
   })
 
+  it('keeps what Ctrl-C takes out of the editor one arrow away, queued prompts too', async () => {
+    const { tmux } = await open([{ text: 'slowly '.repeat(80), chunkSize: 7, delayMs: 50 }])
+    await ask(tmux, 'first')
+    await tmux.waitFor('slowly slowly')
+    await ask(tmux, 'a thought worth keeping')
+    await tmux.waitFor('queued: a thought worth keeping')
+    await tmux.keys('C-c')
+    await tmux.waitFor(/interrupted\n[\s\S]*\na thought worth keeping\n─/)
+    await tmux.keys('C-c')
+    await tmux.waitFor(/─\n\n─/)
+    await tmux.keys('Up')
+    await tmux.waitFor(/─\na thought worth keeping\n─/)
+  })
+
+  it('asks twice before Ctrl-D ends a running turn', async () => {
+    const { tmux } = await open([{ text: 'slowly '.repeat(80), chunkSize: 7, delayMs: 50 }])
+    await ask(tmux, 'first')
+    await tmux.waitFor('slowly slowly')
+    await tmux.keys('C-d')
+    await tmux.waitFor('a turn is running: Ctrl+D again ends it and leaves')
+    await tmux.keys('C-d')
+    await tmux.waitFor('[ended 0]')
+  })
+
   it('goes on after kill -9 where the log ends', async () => {
     const session = await open([
       { text: 'first answer' },
@@ -288,6 +312,18 @@ describe.skipIf(!has('tmux'))('the terminal, as a person sees it', { timeout: 60
     const screen = await tmux.waitFor('dsh: plain words')
     expect(screen).toContain('stay inside')
     expect(await workspace.exists('x')).toBe(false)
+  })
+
+  it('tells in line mode what runs for long, and what a cancelled turn took with it', async () => {
+    const { tmux } = await open([{ calls: [{ name: 'bash', args: { command: 'sleep 60', description: 'd' } }] }], {
+      args: '--plain',
+    })
+    await ask(tmux, 'go')
+    await tmux.waitFor('running: ● bash sleep 60 (Ctrl+C cancels)')
+    await ask(tmux, 'and then tidy up')
+    await tmux.keys('C-c')
+    await tmux.waitFor('note: cancelled with the turn and not sent: and then tidy up')
+    await tmux.waitFor('note: interrupted')
   })
 
   it('completes files behind an at sign, and shows background jobs while they run', async () => {
