@@ -11,13 +11,20 @@ export async function failedLaunch(
 ): Promise<number> {
   const code = reportFailure(error)
   if (isHeadless(request, composition)) {
-    const { failedStart } = await import('@dsh/headless/startup')
     const message = isDshError(error) ? error.message : errorText(error)
-    const fault = { code: errorCode(error) ?? 'UNKNOWN', message }
-    const document = await failedStart(request.args, fault)
-    if (document !== '') process.stdout.write(document)
+    await writeDocument(request, { code: errorCode(error) ?? 'UNKNOWN', message })
   }
   return code
+}
+
+/** What stdout carries where a document was asked for and nothing ran that would write it. */
+export async function writeDocument(
+  request: LaunchRequest,
+  fault: { readonly code: string; readonly message: string },
+): Promise<void> {
+  const { failedStart } = await import('@dsh/headless/startup')
+  const document = await failedStart(request.args, fault)
+  if (document !== '') process.stdout.write(document)
 }
 
 /** The composition says it; where there is none, the name of the profile does. */

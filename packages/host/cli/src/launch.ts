@@ -60,6 +60,7 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
     stackMark,
     stackFrame,
     args: request.args,
+    launcherOptions: FLAGS,
     environment,
     homePath: (...segments) => join(home, ...segments),
     logLevel: level,
@@ -70,20 +71,27 @@ async function run(request: LaunchRequest, known: { composition?: Composition })
       : { reload: { files: userFiles(profile, home), recompose: () => composeProfile(profile, layers) } }),
   })
   if (host.shutdown.code === undefined) calmEngine(host.ctx)
+  let idle: string | undefined
   const onIdle = () => {
     const off = host.ctx.hostRows.disabled().map(({ id }) => id)
     const note = off.length === 0 ? '' : ` (disabled: ${off.join(', ')})`
-    stderr(`dsh: no row of profile "${name}" keeps running${note}; see --dump-config`)
+    idle = `no row of profile "${name}" keeps running${note}; see --dump-config`
+    stderr(`dsh: ${idle}`)
     const unheard = request.args.length > 0 && !host.argsRead
     if (unheard) {
       stderr(`dsh: nothing took ${JSON.stringify(request.args.join(' '))}; a profile that takes a task is made by`)
       stderr('dsh:   dsh profile new <name> --bundle @dsh/bundle-base --bundle @dsh/bundle-headless')
     }
-    host.shutdown.request(unheard ? 1 : 0)
+    // A surface that is composed away has done nothing of what it is there for.
+    host.shutdown.request(unheard || surfaces.includes(name) ? 1 : 0)
   }
   process.once('beforeExit', onIdle)
   const code = await host.shutdown.done
   process.off('beforeExit', onIdle)
+  if (idle !== undefined && name === 'headless') {
+    const { writeDocument } = await import('./failed-launch.ts')
+    await writeDocument(request, { code: 'NOTHING_RAN', message: idle })
+  }
   return finish(code)
 }
 
@@ -120,9 +128,11 @@ function refuseMistypedCommand(word: string): void {
   throw new UsageError(`error: unknown command "${word}"${hint} (as a task: ${asTask})`)
 }
 
-/** The surfaces that come with dsh have no options that are one letter away from the launcher's; others may. */
+/** The profiles that come with dsh. Their surfaces have no options that are one letter away from the launcher's; others may. */
+const surfaces: readonly string[] = ['headless', 'terminal']
+
 function refuseMistypedFlag(profile: string, word: string | undefined): void {
-  if (word === undefined || !word.startsWith('--') || !['headless', 'terminal'].includes(profile)) return
+  if (word === undefined || !word.startsWith('--') || !surfaces.includes(profile)) return
   const flag = slipOf(word.replace(/=.*/, ''), FLAGS)
   if (flag !== undefined) throw new UsageError(`error: unknown option '${word}' — did you mean '${flag}'?`)
 }

@@ -103,7 +103,9 @@ describe('the launcher', () => {
     [['config'], 'error: config knows one command: dsh config explain <row>'],
     [['config', 'explain'], 'error: config explain needs the id of a row'],
     [['completion', 'tcsh'], 'error: completion knows bash, zsh and fish'],
-    [['profile', 'make'], 'error: profile knows list, new, path and rm (dsh profile --help)'],
+    [['profile', 'make'], 'error: profile knows list, new, path, rm; got "make" (see dsh profile --help)'],
+    [['profile', 'nw'], '; got "nw" — did you mean "new"? (see dsh profile --help)'],
+    [['sessions', 'lst'], '; got "lst" — did you mean "list"?'],
     [
       ['login', 'sk-12-34'],
       'error: login takes the name of a key, spelled like a variable; the key itself is asked for',
@@ -372,6 +374,40 @@ describe('profiles', () => {
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('dsh: no row of profile "review" keeps running; see --dump-config\n')
     expect(stderr).toContain('dsh profile new <name> --bundle @dsh/bundle-base --bundle @dsh/bundle-headless')
+  })
+
+  test.each(['--patch', '--patch=a.yml', '--safe', '--strict', '--profile'])(
+    '%s behind the words of a surface is told where it stands',
+    async (word) => {
+      const place = new Place()
+      const line = `${word.replace(/=.*/, '')} is the launcher's: it stands before the profile's own options and the task (see dsh --help)`
+      for (const words of [
+        ['-p', '--max-turns', '3', word, 'hi'],
+        ['-p', 'hi', word],
+      ]) {
+        const { code, stdout, stderr } = await place.run(words)
+        expect([code, stdout, stderr]).toEqual([2, '', `error: ${line}\n`])
+      }
+      const json = await place.run(['-p', '--output-format', 'json', word, 'hi'])
+      expect(json.code).toBe(2)
+      expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: 'USAGE', message: line } })
+    },
+  )
+
+  test('an option that is nearly one of the surface is told in one line', async () => {
+    const { code, stderr } = await new Place().run(['-p', '--modle', 'x', 'hi'])
+    expect([code, stderr]).toEqual([2, "error: unknown option '--modle' — did you mean '--model'?\n"])
+  })
+
+  test('a surface that is composed away has failed, in the format that was asked for', async () => {
+    const place = new Place()
+    const patch = place.write('off.yml', '- id: headless-runner\n  disabled: true\n')
+    const line = 'no row of profile "headless" keeps running (disabled: headless-runner); see --dump-config'
+    const text = await place.run(['--patch', patch, '-p', 'hi'])
+    expect([text.code, text.stdout, text.stderr]).toEqual([1, '', `dsh: ${line}\n`])
+    const json = await place.run(['--patch', patch, '-p', '--output-format', 'json', 'hi'])
+    expect(json.code).toBe(1)
+    expect(JSON.parse(json.stdout)).toMatchObject({ is_error: true, error: { code: 'NOTHING_RAN', message: line } })
   })
 
   test('a bundle whose exports hide its manifest resolves, from the profile', async () => {

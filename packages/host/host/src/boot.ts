@@ -23,6 +23,8 @@ export interface BootOptions {
   /** Default: a frame names its own file. */
   readonly stackFrame?: StackFrame
   readonly args: readonly string[]
+  /** Long names of the options that the launcher takes for itself. */
+  readonly launcherOptions?: readonly string[]
   readonly environment: LaunchEnvironment
   /** A path below the home. */
   readonly homePath: (...segments: string[]) => string

@@ -6,7 +6,12 @@ import type { HostReload, HostRows } from './types.ts'
 /** Provides what every row may know about its host; `open` lets the surfaces start. */
 export function provideFacts(
   ctx: Context,
-  { args, environment, homePath }: Pick<BootOptions, 'args' | 'environment' | 'homePath'>,
+  {
+    args,
+    launcherOptions = [],
+    environment,
+    homePath,
+  }: Pick<BootOptions, 'args' | 'launcherOptions' | 'environment' | 'homePath'>,
   shutdown: Shutdown,
   reload: HostReload | undefined,
   rows: HostRows,
@@ -22,6 +27,7 @@ export function provideFacts(
       read = true
       return frozen
     },
+    launcherOptions,
   })
   ctx.provide('appExit', (code: number) => shutdown.request(code))
   ctx.provide('launchEnvironment', environment)

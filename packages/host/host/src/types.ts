@@ -3,6 +3,8 @@
 /** `ctx.cmdlineArgs`: what the launcher did not take for itself. */
 export interface CmdlineArgs {
   get(): readonly string[]
+  /** Long names of the launcher's own options: among the app's words they stand in the wrong place. */
+  readonly launcherOptions: readonly string[]
 }
 /** `ctx.launchEnvironment`: where an environment value came from. */
 export interface LaunchEnvironment {

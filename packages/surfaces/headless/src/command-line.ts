@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
+import { optionFault } from '@dsh/core'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import {
   type HeadlessOptions,
@@ -35,7 +36,11 @@ interface Flags {
 /** Reads the app's own words. `stdinIsTerminal` tells a missing task from one that is still to come through a pipe. */
 export function parseCommandLine(
   args: readonly string[],
-  { cwd, stdinIsTerminal }: { readonly cwd: string; readonly stdinIsTerminal: boolean },
+  {
+    cwd,
+    stdinIsTerminal,
+    launcherOptions = [],
+  }: { readonly cwd: string; readonly stdinIsTerminal: boolean; readonly launcherOptions?: readonly string[] },
 ): Parsed {
   let help = ''
   const program = grammar((text) => {
@@ -49,7 +54,8 @@ export function parseCommandLine(
   } catch (error) {
     if (error instanceof UsageError) return { kind: 'usage', message: error.message }
     if (!(error instanceof CommanderError)) throw error
-    return error.exitCode === 0 ? { kind: 'help', text: help } : { kind: 'usage', message: error.message }
+    if (error.exitCode === 0) return { kind: 'help', text: help }
+    return { kind: 'usage', message: optionFault(error.message, launcherOptions) }
   }
 }
 
@@ -91,6 +97,7 @@ function grammar(writeHelp: (text: string) => void): Command {
     .exitOverride()
     .configureOutput({ writeOut: writeHelp, writeErr: () => {} })
     .configureHelp({ showGlobalOptions: false })
+    .addHelpText('after', "\nThe launcher's options (--patch, --safe, …; see dsh --help) stand before these.")
 }
 
 function resolve(flags: Flags, task: string | undefined, cwd: string): HeadlessOptions {

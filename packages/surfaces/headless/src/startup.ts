@@ -25,7 +25,11 @@ export async function apply(ctx: Context): Promise<void> {
     return
   }
   const { formatOf, parseCommandLine } = await import('./command-line.ts')
-  const parsed = parseCommandLine(args, { cwd, stdinIsTerminal: process.stdin.isTTY === true })
+  const parsed = parseCommandLine(args, {
+    cwd,
+    stdinIsTerminal: process.stdin.isTTY === true,
+    launcherOptions: ctx.cmdlineArgs.launcherOptions,
+  })
   if (parsed.kind === 'run') {
     ctx.provide('headlessStartup', parsed.options)
     return

@@ -12,7 +12,7 @@ import { createTranscript, say, type Transcript } from './items.ts'
 import { addToHistory, loadHistory } from './prompt-history.ts'
 import { oneLine } from './sanitize.ts'
 import { farewellOf, type OpenRequest, openAnother, openSession } from './session-control.ts'
-import { ownCommands, parseSlash } from './slash.ts'
+import { noSuchCommand, ownCommands, parseSlash } from './slash.ts'
 import { beginWith, runOwnCommand, type SlashContext } from './slash-run.ts'
 import { firstRun, startLines } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
@@ -165,7 +165,7 @@ export function startApp(options: AppOptions): App {
       else if (host.commands(agent).some((entry) => entry.name === command.name)) {
         const reply = await host.runCommand(agent, command.name, command.args)
         if (reply.text !== '') notice(reply.text, reply.ok ? 'info' : 'bad')
-      } else notice(`no such command: /${command.name} (see /help)`, 'warn')
+      } else notice(noSuchCommand(command.name, host.commands(agent)), 'warn')
       return
     }
     if (steer && agent.status === 'running') agent.steer(prompt)

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
+import { optionFault } from '@dsh/core'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 export interface TerminalStartup {
@@ -39,6 +40,7 @@ export function parseTerminalArgs(
   program: Command,
   argv: readonly string[],
   write: { out(text: string): void; err(text: string): void },
+  launcherOptions: readonly string[] = [],
 ): TerminalStartup {
   program
     .name('dsh')
@@ -57,7 +59,11 @@ export function parseTerminalArgs(
     .option('--plain', 'line mode: no screen control')
     .allowExcessArguments(false)
     .exitOverride()
-    .configureOutput({ writeOut: write.out, writeErr: write.err })
+    .configureOutput({
+      writeOut: write.out,
+      writeErr: (text) => write.err(`${optionFault(text, launcherOptions)}\n`),
+    })
+    .addHelpText('after', "\nThe launcher's options (--patch, --safe, …; see dsh --help) stand before these.")
   program.parse([...argv], { from: 'user' })
   const options = program.opts<Flags>()
   const fault = faultOf(options)

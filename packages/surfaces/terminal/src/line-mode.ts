@@ -10,7 +10,7 @@ import { createTranscript, type Item } from './items.ts'
 import { createQuestions } from './line-questions.ts'
 import { sanitize } from './sanitize.ts'
 import { farewellOf, type OpenRequest, openAnother, openSession } from './session-control.ts'
-import { ownCommands, parseSlash } from './slash.ts'
+import { noSuchCommand, ownCommands, parseSlash } from './slash.ts'
 import { beginWith, runOwnCommand, type SlashContext } from './slash-run.ts'
 import { startLines } from './start-line.ts'
 import type { TerminalHost } from './terminal-host.ts'
@@ -140,7 +140,7 @@ export function startLineMode(options: LineOptions): App {
     else if (host.commands(agent).some((entry) => entry.name === command.name)) {
       const { text } = await host.runCommand(agent, command.name, command.args)
       if (text !== '') print(`note: ${text}`)
-    } else print(`note: no such command: /${command.name} (see /help)`)
+    } else print(`note: ${noSuchCommand(command.name, host.commands(agent))}`)
   }
   const undo = [
     host.onEvent((session, event) => {

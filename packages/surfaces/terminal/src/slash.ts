@@ -1,3 +1,5 @@
+import { nearest } from '@dsh/compose/core'
+
 /** A prompt that begins with a slash and a word is a command, unless it is a path that exists nowhere in the list. */
 export function parseSlash(text: string): { readonly name: string; readonly args: string } | undefined {
   const match = /^\/([a-z][a-z0-9-]*)(?:\s+([\s\S]*))?$/.exec(text.trim())
@@ -24,6 +26,15 @@ export const ownCommands: readonly SlashCommand[] = [
   { name: 'login', description: 'store an API key' },
   { name: 'exit', description: 'leave' },
 ]
+
+/** What is said of a command that neither the surface nor a row has. */
+export function noSuchCommand(name: string, rows: readonly SlashCommand[]): string {
+  const near = nearest(
+    name,
+    [...ownCommands, ...rows].map((command) => command.name),
+  )
+  return `no such command: /${name}${near === undefined ? '' : ` — did you mean /${near}?`} (see /help)`
+}
 
 export const keyHelp: readonly string[] = [
   'Enter sends · Shift+Enter, Ctrl+J or \\ Enter new line · while a turn runs Enter queues, Alt+Enter steers it now',

@@ -16,7 +16,8 @@ export async function apply(ctx: Context): Promise<void> {
   const write = { out: (text: string) => process.stdout.write(text), err: (text: string) => process.stderr.write(text) }
   const program = new Command()
   try {
-    ctx.provide('terminalStartup', parseTerminalArgs(program, ctx.cmdlineArgs.get(), write))
+    const { launcherOptions } = ctx.cmdlineArgs
+    ctx.provide('terminalStartup', parseTerminalArgs(program, ctx.cmdlineArgs.get(), write, launcherOptions))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     ctx.appExit(error.exitCode === 0 ? 0 : 2)

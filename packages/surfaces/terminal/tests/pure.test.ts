@@ -6,7 +6,7 @@ import { exportTarget } from '../src/export-target.ts'
 import { paintMarkup } from '../src/highlight.ts'
 import type { ToolItem } from '../src/items.ts'
 import { oneLine, sanitize } from '../src/sanitize.ts'
-import { parseSlash } from '../src/slash.ts'
+import { noSuchCommand, parseSlash } from '../src/slash.ts'
 import { statusLine } from '../src/status-line.ts'
 import { lastBoundary } from '../src/streaming-markdown.ts'
 import { createTheme } from '../src/theme.ts'
@@ -82,6 +82,10 @@ describe('small things', () => {
   it('tells a command from a path', () => {
     expect(parseSlash('/model deepseek-v4-pro')).toEqual({ name: 'model', args: 'deepseek-v4-pro' })
     expect(parseSlash('/usr/bin/env is missing')).toBeUndefined()
+    const rows = [{ name: 'compact', description: '' }]
+    expect(noSuchCommand('modle', rows)).toBe('no such command: /modle — did you mean /model? (see /help)')
+    expect(noSuchCommand('compat', rows)).toBe('no such command: /compat — did you mean /compact? (see /help)')
+    expect(noSuchCommand('wherever', rows)).toBe('no such command: /wherever (see /help)')
   })
   it('keeps the knobs on a narrow status line and drops the rest', () => {
     const facts = {

@@ -16,6 +16,8 @@ const usage = `Usage: dsh profile <command>
   rm <name> [--yes]                remove it; --yes when it holds changes of yours
 `
 
+const verbs = ['list', 'new', 'path', 'rm']
+
 export async function run(args: readonly string[]): Promise<number> {
   const options = { bundle: { type: 'string', multiple: true }, yes: { type: 'boolean' } } as const
   const { values, positionals } = parseWords(args, options, 2)
@@ -26,8 +28,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const [verb, name] = positionals
   const home = openHome()
   if (verb === 'list' && name === undefined) return list(home)
-  if (verb === undefined || !['list', 'new', 'path', 'rm'].includes(verb)) {
-    throw new UsageError('error: profile knows list, new, path and rm (dsh profile --help)')
+  if (verb === undefined || !verbs.includes(verb)) {
+    const got = verb === undefined ? '' : `; got "${verb}"${suggestion(verb, verbs)}`
+    throw new UsageError(`error: profile knows ${verbs.join(', ')}${got} (see dsh profile --help)`)
   }
   if (verb === 'list') throw new UsageError(`error: unexpected word "${name}"`)
   if (name === undefined) throw new UsageError(`error: profile ${verb} needs a name`)

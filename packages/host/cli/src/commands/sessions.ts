@@ -1,3 +1,4 @@
+import { suggestion } from '@dsh/compose/core'
 import { UsageError } from '../argv.ts'
 import { usage } from './sessions/usage.ts'
 
@@ -24,7 +25,10 @@ export async function run(args: readonly string[]): Promise<number> {
     return word === undefined ? 2 : 0
   }
   const load = Object.hasOwn(verbs, word) ? verbs[word] : undefined
-  if (load === undefined) throw new UsageError(`error: sessions knows ${Object.keys(verbs).join(', ')}; got "${word}"`)
+  if (load === undefined) {
+    const known = Object.keys(verbs)
+    throw new UsageError(`error: sessions knows ${known.join(', ')}; got "${word}"${suggestion(word, known)}`)
+  }
   // `dsh sessions list | head` is an ordinary thing to do; whatever else loses the output is told where it is watched.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
