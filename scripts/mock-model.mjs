@@ -9,11 +9,6 @@ import { root } from './ready.mjs'
 
 const file = process.argv[2]
 const look = { name: 'bash', args: { command: 'ls -la', description: 'List the directory' } }
-const steps =
-  file === undefined
-    ? [{ text: 'Let me look.', calls: [look] }, { text: 'I am a recorded answer: the listing above is real.' }]
-    : JSON.parse(readFileSync(file, 'utf8'))
-
 const work = mkdtempSync(path.join(os.tmpdir(), 'dsh-mock-'))
 const outfile = path.join(work, 'mock.mjs')
 await build({
@@ -23,8 +18,20 @@ await build({
   platform: 'node',
   format: 'esm',
 })
-const { startMockServer } = await import(pathToFileURL(outfile).href)
+const { parseSteps, startMockServer } = await import(pathToFileURL(outfile).href)
 rmSync(work, { recursive: true })
 
-const server = await startMockServer({ steps })
+const server = await startMockServer({ steps: readSteps() })
 console.log(`export DEEPSEEK_BASE_URL=${server.url} DEEPSEEK_API_KEY=mock`)
+
+function readSteps() {
+  if (file === undefined)
+    return [{ text: 'Let me look.', calls: [look] }, { text: 'I am a recorded answer: the listing above is real.' }]
+  try {
+    return parseSteps(readFileSync(file, 'utf8'), file)
+  } catch (error) {
+    const reason = { ENOENT: 'there is no such file', EISDIR: 'it is a directory' }[error.code]
+    console.error(`error: ${reason === undefined ? error.message : `${file}: ${reason}`}`)
+    process.exit(1)
+  }
+}

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Place } from './dsh.ts'
 
@@ -207,6 +208,24 @@ test('doctor gives each finding a state and each fault a remedy, as text and as 
     expect(named(check)?.status).toBe('ok')
   }
   expect(findings.every((finding: any) => finding.status !== 'fail' || finding.remedy !== undefined)).toBe(true)
+})
+
+test('login --remove of a key that is not stored says which are, and changes nothing', async () => {
+  const place = new Place()
+  const file = `${place.home}/.credentials.yaml`
+  const nothing = await place.run(['login', 'OTHER_KEY', '--remove'])
+  expect(nothing).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `dsh: ${file} has no OTHER_KEY, so nothing was removed; stored keys: none\n`,
+  })
+  expect(existsSync(file)).toBe(false)
+  await place.run(['login'], { stdin: 'sk-test\n' })
+  const before = readFileSync(file, 'utf8')
+  const other = await place.run(['login', 'OTHER_KEY', '--remove'])
+  expect(other.code).toBe(1)
+  expect(other.stderr).toContain('has no OTHER_KEY, so nothing was removed; stored keys: DEEPSEEK_API_KEY\n')
+  expect(readFileSync(file, 'utf8')).toBe(before)
 })
 
 test('login stores a key from a pipe, privately, and the run that follows uses it', async () => {

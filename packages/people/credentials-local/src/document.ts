@@ -104,8 +104,9 @@ function isMapping(value: unknown): value is Record<string, unknown> {
 export function edited(text: string, section: 'refs' | 'records', key: string, value: unknown): string {
   const document = parseDocument(text, { stringKeys: true }) as unknown as Document
   if (document.contents === null || document.get('version') === undefined) document.set('version', 1)
-  if (value === undefined) document.deleteIn([section, key])
-  else document.setIn([section, key], value)
+  if (value === undefined) {
+    if (document.hasIn([section, key])) document.deleteIn([section, key])
+  } else document.setIn([section, key], value)
   return document.toString({ lineWidth: 0 })
 }
 

@@ -26,6 +26,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const store = new CredentialsStore(join(openHome(), '.credentials.yaml'))
   await store.open()
   if (values['remove']) {
+    const { refs } = await store.read()
+    if (!refs.has(reference)) throw new Error(notStored(reference, [...refs.keys()], store.file))
     await store.put('refs', reference, undefined)
     process.stderr.write(`${reference} is forgotten\n`)
     return 0
@@ -39,4 +41,10 @@ export async function run(args: readonly string[]): Promise<number> {
     process.stderr.write(`note: the environment also sets ${reference}, and wins\n`)
   }
   return 0
+}
+
+function notStored(reference: string, stored: string[], file: string): string {
+  const others = stored.length === 0 ? 'none' : stored.sort().join(', ')
+  const outside = process.env[reference] ? `; ${reference} comes from the environment` : ''
+  return `${file} has no ${reference}, so nothing was removed; stored keys: ${others}${outside}`
 }
