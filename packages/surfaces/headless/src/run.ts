@@ -3,7 +3,7 @@ import type { AgentDefaultModel } from '@dsh/agent-default-model'
 import { errorAdvice, errorCode, errorText } from '@dsh/core'
 import type { LlmService } from '@dsh/llm'
 import type { Session, SessionEvent, SessionPersistence } from '@dsh/session'
-import { namingMissingRow } from './missing-row.ts'
+import { namingMissingRow, namingUnlistedModel } from './missing-row.ts'
 import { chooseModel } from './model-choice.ts'
 import { type HeadlessOptions, UsageError } from './options.ts'
 import { exitCodes, failed, type Outcome, type RunSummary, summarize } from './outcome.ts'
@@ -129,7 +129,7 @@ async function work(
   await host.settleLeftovers(agent, signal)
   tell()
   await host.store?.flush(session)
-  return summary.outcome()
+  return await namingUnlistedModel(summary.outcome(), model, host.llm)
 }
 
 async function openAgent(options: HeadlessOptions, host: RunHost): Promise<Agent> {

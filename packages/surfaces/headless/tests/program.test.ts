@@ -242,3 +242,17 @@ test('-c in a place where nothing was ever said, or whose newest log is damaged,
   )
   expect(asked()).toHaveLength(1)
 })
+
+test('a refusal of a model that its provider does not list says so', async () => {
+  const refusal = { status: 400, body: '{"error":{"message":"Model Not Exist"}}' }
+  const place = await machine([refusal])
+  const { code, err } = await place.run(['-m', 'nope/model', 'hi'])
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(
+      /^dsh: INVALID_REQUEST: Model Not Exist — "nope\/model" is not in the list of provider "deepseek-official" \(deepseek-v4-flash, .*\)\n$/,
+    ),
+  ])
+  const listed = await place.run(['hi'])
+  expect(listed.err).toBe('dsh: INVALID_REQUEST: Model Not Exist\n')
+})

@@ -120,6 +120,22 @@ describe('the transcript of a session', () => {
     })
   })
 
+  it.each([
+    ['AUTH', 'deepseek-official', 'bad key. The server refused the key: store another one with /login, or see'],
+    ['AUTH', 'other', 'bad key. The server refused the key: store another one with "dsh login NAME", or see'],
+    ['MISSING_CREDENTIAL', 'deepseek-official', 'bad key. /login stores one here'],
+    ['HTTP_404', 'other', 'bad key. Check the name of the model (/model) and baseURL of provider "other"'],
+    ['NO_ADAPTER', 'other', 'bad key. No row serves this provider: choose another with /model, or insert its row'],
+    ['QUOTA', 'other', 'bad key. Top up the account, or choose another model with /model'],
+  ])('says what to do about %s of %s', (code, provider, text) => {
+    const error = { code, message: 'bad key' }
+    const t = play(
+      event('request/header', { header: { config: { provider, model: 'm' } }, reason: 'initial' }),
+      event('turn/end', { turn: 1, reason: { kind: 'error', error } }),
+    )
+    expect(t.items.at(-1)).toMatchObject({ text: expect.stringContaining(`${code}: ${text}`) })
+  })
+
   it('joins a streamed call, its start and its result into one card', () => {
     const t = play(
       event('turn/start', { turn: 1 }),
