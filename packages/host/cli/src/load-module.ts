@@ -1,17 +1,26 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { nearest } from '@dsh/compose/core'
-import { DshError, errorCode } from '@dsh/core'
+import { DshError, errorCode, errorText } from '@dsh/core'
 import type { LoadModule } from '@dsh/host'
 import { builtins } from './builtins.ts'
 
 const ANCHOR = '.dsh-anchor.mjs'
-const ANCHOR_TEXT = `// Written by dsh: rows of this profile are resolved from here.\nexport const load = (name) => import(name)\n`
+const ANCHOR_TEXT = `// Written by dsh: rows of this profile are resolved from here.
+export const load = (name) => import(name)
+export const resolve = (name) => import.meta.resolve(name)
+`
+
+interface Anchor {
+  load(name: string): Promise<unknown>
+  /** The URL of a package's entry, which need not be there. Throws where the package is not. */
+  resolve(name: string): string
+}
 
 /** Rows that came with the program are known by name; every other name is resolved from the profile's directory. */
 export function moduleLoader(profileDir: string): LoadModule {
-  let anchor: Promise<{ load: (name: string) => Promise<unknown> }> | undefined
+  let anchor: Promise<Anchor> | undefined
   return async (name) => {
     const builtin = Object.hasOwn(builtins, name) ? builtins[name] : undefined
     if (builtin !== undefined) return builtin.load()
@@ -20,10 +29,33 @@ export function moduleLoader(profileDir: string): LoadModule {
     try {
       return await (await anchor).load(name)
     } catch (error) {
+      if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error
       const near = name.startsWith('@dsh/') ? nearest(name, Object.keys(builtins)) : undefined
-      if (near === undefined || errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error
-      throw new DshError('ROW_NAME', `cannot find package "${name}" — did you mean "${near}"?`)
+      if (near !== undefined) throw new DshError('ROW_NAME', `cannot find package "${name}" — did you mean "${near}"?`)
+      const absent = absentEntry(await anchor, name)
+      throw absent === undefined ? error : new DshError('ROW_ENTRY', absent)
     }
+  }
+}
+
+/** Why an installed package cannot be loaded from this profile: its entry is no file. Undefined for any other reason. */
+export async function entryFault(profileDir: string, name: string): Promise<string | undefined> {
+  return absentEntry(await importAnchor(profileDir), name)
+}
+
+function absentEntry(anchor: Anchor, name: string): string | undefined {
+  const file = entryFile(anchor, name)
+  if (file === undefined || existsSync(file)) return undefined
+  return `its file ${file} is not there; build the package, or correct "main" or "exports" in its package.json`
+}
+
+function entryFile(anchor: Anchor, name: string): string | undefined {
+  try {
+    const url = anchor.resolve(name)
+    return url.startsWith('file:') ? fileURLToPath(url) : undefined
+  } catch (error) {
+    const [, file = ''] = /^Cannot find package '([^']+)'/.exec(errorText(error)) ?? []
+    return isAbsolute(file) ? file : undefined
   }
 }
 
@@ -39,13 +71,13 @@ function importModule(specifier: string): Promise<unknown> {
   return import(specifier)
 }
 
-async function importAnchor(dir: string): Promise<{ load: (name: string) => Promise<unknown> }> {
+async function importAnchor(dir: string): Promise<Anchor> {
   const file = join(dir, ANCHOR)
-  if (!existsSync(file)) {
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== ANCHOR_TEXT) {
     mkdirSync(dir, { recursive: true })
     writeFileSync(file, ANCHOR_TEXT)
   }
-  return importModule(pathToFileURL(file).href) as ReturnType<typeof importAnchor>
+  return importModule(pathToFileURL(file).href) as Promise<Anchor>
 }
 
 /** A stack frame with the name of its chunk; the compiled program has most of them in one script. */

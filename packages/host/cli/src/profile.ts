@@ -164,6 +164,14 @@ export function readBundle(profile: Profile, bundle: string): BundleFile {
   }
 }
 
+/** The bundles that come with the program. */
+export function shippedBundles(): string[] {
+  return readdirSync(bundlesDir, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(bundlesDir, entry.name, 'package.json')))
+    .map((entry) => `@dsh/bundle-${entry.name}`)
+    .sort()
+}
+
 function bundleManifest(profile: Profile, bundle: string): string {
   const shipped = /^@dsh\/bundle-([a-z0-9-]+)$/.exec(bundle)?.[1]
   const builtIn = shipped === undefined ? undefined : join(bundlesDir, shipped, 'package.json')

@@ -94,6 +94,31 @@ for (const { manager, present, env: managed, lock } of managers)
       expect(existsSync(clash)).toBe(true)
     }, 120_000)
 
+    test.each([
+      { main: './dist/index.js' },
+      { exports: './dist/index.js' },
+      { exports: { '.': { import: './dist/index.js' } } },
+    ])(
+      'a package that is not built yet (%j) is refused with what is missing',
+      async (entry) => {
+        const place = new Place(managed)
+        await place.run(['profile', 'new', 'headless'])
+        const before = manifest(place)
+        const bundle = { name: 'unbuilt', version: '1.0.0', ...entry, dsh: { bundle: { patch: './p.yml' } } }
+        place.write('work/unbuilt/package.json', JSON.stringify(bundle))
+        place.write('work/unbuilt/p.yml', '- insert: [{id: unbuilt, name: unbuilt}]')
+        const refused = await plugin(place, 'add', './unbuilt')
+        expect(refused.code).toBe(1)
+        expect(refused.stderr).toMatch(
+          /dsh: unbuilt: its file \/.*dist\/index\.js is not there; build the package, or correct/,
+        )
+        expect(manifest(place)).toEqual(before)
+        place.write('work/unbuilt/dist/index.js', 'module.exports = { apply() {} }')
+        expect((await plugin(place, 'add', './unbuilt')).code).toBe(0)
+      },
+      120_000,
+    )
+
     test('a package without a bundle is installed and told to be no layer', async () => {
       const place = new Place(managed)
       place.write('work/plain/package.json', JSON.stringify({ name: 'plain', version: '1.0.0' }))

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { nearest } from '@dsh/compose/core'
+import { type Composition, nearest, walkRows } from '@dsh/compose/core'
 import { UsageError } from '../argv.ts'
 import { openHome } from '../home.ts'
 import { composeProfile } from '../layers.ts'
+import { entryFault } from '../load-module.ts'
 import { bringBack, findManager, runManager } from '../package-manager.ts'
 import { profileDir, profileError, profileNames, readProfile, templateNames } from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
@@ -72,7 +73,12 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   try {
     for (const line of await reconcileBundles(dir, before.manifest)) process.stderr.write(`dsh: ${line}\n`)
-    await composeProfile(readProfile(home, name), { home, cwd: process.cwd(), patches: [], scope: 'all' })
+    const layers = { home, cwd: process.cwd(), patches: [], scope: 'all' } as const
+    await refuseUnbuilt(
+      dir,
+      newDependencies(dir, before.manifest),
+      await composeProfile(readProfile(home, name), layers),
+    )
   } catch (error) {
     const added = newDependencies(dir, before.manifest)
     await before.restore()
@@ -81,6 +87,15 @@ export async function run(args: readonly string[]): Promise<number> {
     throw error
   }
   return 0
+}
+
+/** A row of a package just added that has no code would stop the next run, and only then. */
+async function refuseUnbuilt(dir: string, added: readonly string[], { rows }: Composition): Promise<void> {
+  for (const { name } of walkRows(rows)) {
+    if (!added.some((pkg) => name === pkg || name.startsWith(`${pkg}/`))) continue
+    const fault = await entryFault(dir, name)
+    if (fault !== undefined) throw profileError(`${name}: ${fault}`)
+  }
 }
 
 const VERBS = ['add', 'remove', 'update', 'install', 'list']

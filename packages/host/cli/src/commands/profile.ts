@@ -1,10 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readLayer, suggestion } from '@dsh/compose'
+import { canonicalBundle, readLayer, suggestion } from '@dsh/compose'
 import { UsageError } from '../argv.ts'
 import { openHome } from '../home.ts'
-import { profileDir, profileError, profileNames, readProfile, templateNames } from '../profile.ts'
+import {
+  installedManifest,
+  profileDir,
+  profileError,
+  profileNames,
+  readProfile,
+  shippedBundles,
+  templateNames,
+} from '../profile.ts'
 import { newProfile } from '../profile-files.ts'
 import { parseWords } from './words.ts'
 
@@ -37,11 +45,24 @@ export async function run(args: readonly string[]): Promise<number> {
   const dir = profileDir(home, name)
   if (verb === 'new') {
     if (existsSync(join(dir, 'package.json'))) throw profileError(`profile "${name}" exists already at ${dir}`)
+    for (const bundle of (values['bundle'] as string[] | undefined) ?? []) refuseUnknownBundle(name, dir, bundle)
     await newProfile(home, name, values['bundle'] as string[] | undefined)
   } else if (verb === 'rm') await remove(home, name, values['yes'] === true)
   else readProfile(home, name)
   process.stdout.write(`${dir}\n`)
   return 0
+}
+
+/** Nothing is installed in a profile that is only made: the bundles that come with dsh are all there are. */
+function refuseUnknownBundle(profile: string, dir: string, bundle: string): void {
+  const shipped = shippedBundles()
+  if (shipped.includes(canonicalBundle(bundle)) || installedManifest(dir, bundle) !== undefined) return
+  const near = suggestion(bundle, shipped)
+  const which = near === '' ? ` (${shipped.join(', ')})` : near
+  throw profileError(
+    `no bundle "${bundle}" comes with dsh${which}`,
+    `A package of yours that has one is added by: dsh plugin --profile ${profile} add <package>`,
+  )
 }
 
 function list(home: string): number {
